@@ -1,6 +1,6 @@
 # Platen: two commands set everything up, `make demo` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check release bench bench-quick bench-render bench-flow bench-office bench-http bench-office-costs fmt docs data fuzz packages
+.PHONY: help demo run test check release bench bench-quick bench-render bench-flow bench-office bench-http bench-office-costs check-deploy fmt docs data fuzz packages
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -22,6 +22,10 @@ check: ## check format, lints and code documentation
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	cargo clippy --no-default-features --bin platen --locked --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+
+check-deploy: ## check the files of deploy/ with their tools; with PLATEN=BINARY on a running service, too
+	@sh .ci/packages.sh deploy
+	@deploy/check.sh
 
 platen = $${CARGO_TARGET_DIR:-target}/release/platen
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Installs the programs that the tests check documents with, where that is allowed; says which.
+# `packages.sh deploy` installs those of deploy/check.sh as well; compiling Helm takes two minutes.
 set -eu
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
@@ -13,6 +14,14 @@ need npm "nodejs npm"
 need go golang-go
 need wrk wrk
 need openssl openssl
+need haproxy haproxy
+need nginx nginx-light
+if [ "${1:-}" = deploy ]; then
+    need promtool prometheus
+    need shellcheck shellcheck
+    need unshare util-linux
+    need systemd-analyze systemd
+fi
 # Debian keeps the programs of the server outside of PATH.
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
 command -v chromium-headless-shell >/dev/null 2>&1 || need chromium chromium
@@ -91,3 +100,39 @@ if [ ! -d "$types/node_modules/openapi-typescript" ] && command -v npm >/dev/nul
         echo "not installed: openapi-typescript, which npm has"
     fi
 fi
+# A server that speaks the protocol of S3. It is compiled once, which takes some minutes.
+gateway="$cache/versitygw"
+if [ ! -x "$gateway/versitygw" ] && ! command -v versitygw >/dev/null 2>&1; then
+    go=$(command -v go || echo /usr/local/go/bin/go)
+    if [ -x "$go" ] && GOBIN="$gateway.new" CGO_ENABLED=0 "$go" install -ldflags '-s -w' \
+        github.com/versity/versitygw/cmd/versitygw@v1.8.0 >/dev/null 2>&1; then
+        mkdir -p "$gateway"
+        mv "$gateway.new/versitygw" "$gateway/versitygw"
+        rmdir "$gateway.new"
+        echo "installed: versitygw, into $gateway"
+    else
+        rm -rf "$gateway.new"
+        echo "not installed: versitygw, which Go 1.26 or newer can install"
+    fi
+fi
+[ "${1:-}" = deploy ] || exit 0
+# Schemas of Compose and of Kubernetes, Helm, and kustomize where there is no kubectl.
+if [ ! -x "$cache/deploy/bin/check-jsonschema" ] && command -v python3 >/dev/null 2>&1; then
+    if python3 -m venv "$cache/deploy" >/dev/null 2>&1 && "$cache/deploy/bin/pip" install -q \
+        kubernetes-validate==1.37.0 check-jsonschema==0.39.0 PyYAML 2>/dev/null; then
+        echo "installed: kubernetes-validate and check-jsonschema, into $cache/deploy"
+    else
+        rm -rf "$cache/deploy"
+        echo "not installed: kubernetes-validate and check-jsonschema, which PyPI has"
+    fi
+fi
+go_install() {
+    command -v "$1" >/dev/null 2>&1 || [ -x "$cache/go/bin/$1" ] || ! command -v go >/dev/null 2>&1 ||
+        if GOBIN="$cache/go/bin" CGO_ENABLED=0 go install -ldflags="-s -w" "$2" >/dev/null 2>&1; then
+            echo "installed: $1, into $cache/go/bin"
+        else
+            echo "not installed: $1, which the Go proxy has"
+        fi
+}
+go_install helm helm.sh/helm/v4/cmd/helm@v4.3.1
+command -v kubectl >/dev/null 2>&1 || go_install kustomize sigs.k8s.io/kustomize/kustomize/v5@v5.7.1

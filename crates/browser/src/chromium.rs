@@ -293,7 +293,7 @@ impl Keeper {
         let is_root = self.is_root && spawner.isolation().user().is_none();
         let sandbox = !is_root && !self.without_sandbox.load(Ordering::Relaxed);
         let started = match start(sandbox).await {
-            Err(StartError::Ended { stderr, .. }) if sandbox && stderr.contains("sandbox") => {
+            Err(StartError::Ended { stderr, .. }) if sandbox && lacks_sandbox(&stderr) => {
                 self.without_sandbox.store(true, Ordering::Relaxed);
                 start(false).await
             }
@@ -355,5 +355,30 @@ impl Keeper {
     /// Whether Chromium's own sandbox is used, if a process was started.
     pub(crate) fn sandbox(&self) -> bool {
         self.sandboxed.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether Chromium ended because it could not build its own sandbox: there are no namespaces, or it
+/// may not change the root in one, as with Podman's default seccomp profile. Then its zygote dies.
+fn lacks_sandbox(stderr: &str) -> bool {
+    stderr.contains("sandbox") || stderr.contains("zygote")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lacks_sandbox;
+
+    #[test]
+    fn a_missing_sandbox_is_known_by_what_chromium_says() {
+        assert!(lacks_sandbox(
+            "[FATAL:zygote_host_impl_linux.cc:132] No usable sandbox! If you are running on Ubuntu"
+        ));
+        assert!(lacks_sandbox(
+            "Check failed: sys_chroot(\"/proc/self/fdinfo/\") == 0\n[FATAL:content/browser/\
+             zygote_host/zygote_host_impl_linux.cc:254] Failed to receive hello message from zygote"
+        ));
+        assert!(!lacks_sandbox(
+            "error while loading shared libraries: libnss3.so"
+        ));
     }
 }

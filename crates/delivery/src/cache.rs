@@ -47,18 +47,17 @@ impl FileCache {
         }
     }
 
-    /// The body of the file of `size_bytes` whose content has the digest `digest`: from memory if
-    /// cached, otherwise from disk. The second request for a file puts it into the cache. `open`
-    /// opens the file and is called only if it is not cached.
+    /// The body of the file whose content has the digest `digest`: from memory if cached, otherwise
+    /// from disk. The second request for a file puts it into the cache. `open` opens the file and
+    /// tells its size in bytes; it is called only if the file is not cached.
     ///
     /// # Errors
     /// `open` or reading the file has failed.
-    pub async fn body(
+    pub async fn body<E: From<io::Error>, F: Future<Output = Result<(Arc<File>, u64), E>>>(
         &self,
         digest: &str,
-        size_bytes: u64,
-        open: impl FnOnce() -> io::Result<File>,
-    ) -> io::Result<Body> {
+        open: impl FnOnce() -> F,
+    ) -> Result<Body, E> {
         let known = {
             let mut state = self.lock();
             if let Some(entry) = state.entries.get_mut(digest) {
@@ -71,9 +70,11 @@ impl FileCache {
                 false
             }
         };
-        let file = open().inspect_err(|_| self.lock().keep(digest, None, self.max_bytes))?;
+        let opened = open().await;
+        let (file, size_bytes) =
+            opened.inspect_err(|_| self.lock().keep(digest, None, self.max_bytes))?;
         if !known || size_bytes > self.max_file_bytes {
-            return Ok(FileBody::range(Arc::new(file), 0, size_bytes).into());
+            return Ok(FileBody::range(file, 0, size_bytes).into());
         }
         let reading = tokio::task::spawn_blocking(move || {
             let mut bytes = vec![0; usize::try_from(size_bytes).map_err(io::Error::other)?];
@@ -83,7 +84,7 @@ impl FileCache {
         let read = reading.await.map_err(io::Error::other).flatten();
         let mut state = self.lock();
         state.keep(digest, read.as_ref().ok().cloned(), self.max_bytes);
-        read.map(Body::from)
+        Ok(Body::from(read?))
     }
 
     /// Bytes in the cache.
@@ -132,25 +133,25 @@ mod tests {
 
     use super::*;
 
-    fn open(fill: u8, size: usize) -> io::Result<File> {
+    async fn open(fill: u8, size: usize) -> io::Result<(Arc<File>, u64)> {
         let mut file = tempfile::tempfile()?;
         file.write_all(&vec![fill; size])?;
-        Ok(file)
+        Ok((Arc::new(file), size as u64))
     }
 
     #[tokio::test]
     async fn hot_files_stay_within_the_bound() {
         let cache = FileCache::new(250, 200);
-        let body = async |name: &str, size: usize| {
-            cache
-                .body(name, size as u64, || open(1, size))
-                .await
-                .unwrap()
-        };
+        let body =
+            async |name: &str, size: usize| cache.body(name, || open(1, size)).await.unwrap();
         assert!(matches!(body("a", 100).await, Body::File(_)), "seen once");
         assert!(matches!(body("a", 100).await, Body::Bytes(_)), "seen twice");
-        let unopened = cache.body("a", 100, || panic!("it is in memory")).await;
-        assert_eq!(unopened.unwrap().size_bytes(), Some(100));
+        let (opened, count) = (|| open(2, 1), cache.size_bytes());
+        assert_eq!(
+            cache.body("a", opened).await.unwrap().size_bytes(),
+            Some(100)
+        );
+        assert_eq!(count, 100, "from memory");
         for name in ["b", "c"] {
             body(name, 100).await;
             body(name, 100).await;
@@ -159,11 +160,7 @@ mod tests {
         assert!(matches!(body("a", 100).await, Body::File(_)));
         body("large", 201).await;
         assert!(matches!(body("large", 201).await, Body::File(_)));
-        assert!(
-            cache
-                .body("gone", 1, || Err(io::ErrorKind::NotFound.into()))
-                .await
-                .is_err()
-        );
+        let gone = async || Err(io::Error::from(io::ErrorKind::NotFound));
+        assert!(cache.body("gone", gone).await.is_err());
     }
 }

@@ -4,12 +4,15 @@ use std::io;
 
 use platen_fault::Code;
 
-use crate::BoxError;
+use crate::{BoxError, ProxyHeaderError};
 
 /// Why a connection was aborted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A trusted proxy sent no valid header of the PROXY protocol.
+    #[error("connection of a trusted proxy refused")]
+    ProxyHeader(#[source] ProxyHeaderError),
     /// The TLS handshake failed.
     #[error("TLS handshake failed")]
     Tls(#[source] io::Error),

@@ -94,6 +94,17 @@ impl IdleSlot {
         }
     }
 
+    /// Counts the connection to `peer`, the client of a proxy, from now on. False if the connection
+    /// was evicted in the meantime.
+    pub(crate) fn pass_to(&mut self, peer: &Peer) -> bool {
+        let was_there = self.begin();
+        self.owner = Owner::of(peer);
+        if was_there {
+            self.wait();
+        }
+        was_there
+    }
+
     fn at(&self) -> MutexGuard<'_, Option<u64>> {
         self.at.lock()
     }
@@ -162,6 +173,22 @@ mod tests {
         // A connection with a request is not evicted.
         assert!(second.begin() && alone.begin());
         assert!(!idle_connections.evict_one());
+    }
+
+    #[tokio::test]
+    async fn clients_of_a_proxy_count_on_their_own() {
+        let idle_connections = Arc::new(IdleConnections::default());
+        let slots: Vec<_> = ["203.0.113.1:1", "203.0.113.2:1", "203.0.113.2:2"]
+            .map(|client| {
+                let (mut slot, task) = idle_slot(&idle_connections, "10.0.0.1:1");
+                assert!(slot.pass_to(&Peer::Tcp(client.parse().unwrap())));
+                (slot, task)
+            })
+            .into_iter()
+            .collect();
+        assert!(idle_connections.evict_one());
+        let evicted: Vec<bool> = slots.iter().map(|(slot, _)| !slot.begin()).collect();
+        assert_eq!(evicted, [false, true, false]);
     }
 
     #[tokio::test]

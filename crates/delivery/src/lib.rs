@@ -12,17 +12,20 @@ mod connection;
 mod deadline;
 mod document;
 mod error;
+mod forwarded;
 mod handler;
 mod idle_connections;
 mod limits;
 mod observer;
 mod peer;
+mod proxy_header;
 mod refusal;
 mod serve;
 mod shards;
 mod shared;
 mod socket;
 mod tls;
+mod trusted_proxies;
 mod upgrade;
 
 pub use self::{
@@ -35,12 +38,15 @@ pub use self::{
     connection::RequestBody,
     document::{Metadata, document},
     error::Error,
+    forwarded::Origin,
     handler::{Handler, MakeHandler},
     limits::Limits,
     observer::{Observer, Silent},
     peer::Peer,
+    proxy_header::ProxyHeaderError,
     refusal::Refusal,
     serve::serve,
     shards::{ShardError, Shards},
+    trusted_proxies::{TrustedProxies, TrustedProxyError},
     upgrade::{NotUpgraded, OnUpgrade, Upgraded, on_upgrade},
 };

@@ -10,10 +10,11 @@ use tokio::{
 };
 
 use crate::{
-    Error, Handler, Limits, Listener, MakeHandler, Observer, Peer,
+    Error, Limits, Listener, MakeHandler, Observer, Peer,
     bind::Accepted,
     connection::{self, Protocol, WriteTimeoutIo},
     idle_connections::{IdleConnections, IdleSlot},
+    proxy_header::{self, Sender},
     shared::Shared,
     socket::Socket,
     tls,
@@ -142,12 +143,11 @@ async fn accept(
         let Some(permit) = slots.enter().await else {
             break;
         };
-        let handler = make(&accepted.peer);
         let (give, idle_slot) = oneshot::channel();
         let peer = accepted.peer;
         let connection = converse(
             accepted,
-            handler,
+            Arc::clone(&make),
             Arc::clone(&slots.shared),
             unseen.clone(),
             (permit, idle_slot),
@@ -178,13 +178,18 @@ async fn accept_last(
 
 async fn converse(
     accepted: Accepted,
-    handler: Arc<dyn Handler>,
+    make: MakeHandler,
     shared: Arc<Shared>,
     stopped: watch::Receiver<()>,
     (permit, idle_slot): (OwnedSemaphorePermit, oneshot::Receiver<IdleSlot>),
 ) {
-    let Accepted { socket, peer, tls } = accepted;
-    let Ok(idle_slot) = idle_slot.await else {
+    let Accepted {
+        socket,
+        peer,
+        tls,
+        proxies,
+    } = accepted;
+    let Ok(mut idle_slot) = idle_slot.await else {
         return;
     };
     // A guard, so that the connection is also reported as closed if its task is dropped.
@@ -197,7 +202,22 @@ async fn converse(
     prepare(&socket, &shared.limits);
     // Below TLS, because there a write that waits means a client that does not read.
     let stream = WriteTimeoutIo::new(socket.into_transport(), shared.limits.write_timeout);
-    let stream: Box<dyn Transport> = Box::new(stream);
+    let mut stream: Box<dyn Transport> = Box::new(stream);
+    if proxies.is_some_and(|proxies| proxies.trusts(&peer)) {
+        match proxy_header::receive(&mut stream, shared.limits.head_timeout).await {
+            Ok(Some(Sender::Itself)) => {}
+            Ok(Some(Sender::Client(client))) => open.peer = Peer::Tcp(client),
+            Ok(None) => return,
+            Err(error) => {
+                open.cause = Some(Error::ProxyHeader(error));
+                return;
+            }
+        }
+        if !idle_slot.pass_to(&open.peer) {
+            return;
+        }
+    }
+    let handler = make(&open.peer);
     let greeted = match tls {
         Some(tls) => tls::handshake(stream, &tls, &shared).await,
         None => Ok((stream, Protocol::Http1)),

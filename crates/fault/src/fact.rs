@@ -99,6 +99,8 @@ words! {
         Pieces = "pieces",
         /// The store of results.
         Results = "results",
+        /// The S3 bucket of results, custom actions and requests that wait to be executed.
+        Bucket = "bucket",
         /// The process that keeps templates and runs.
         Leader = "leader",
     }

@@ -21,6 +21,11 @@ Flags override variables, and variables override the file. An empty variable cou
 unknown name in the file is an error. `platen serve --print-config` prints every setting with its \
 value.
 
+A secret may be in a file, as orchestrators mount it: `METRICS_TOKEN_FILE=/run/secrets/metrics`, or \
+`metrics_token_file` in `platen.toml`. The file has at most 64 KiB; a line break at its end does not \
+count. A list has its items on lines or between commas. Both forms of one secret together are an \
+error. Each secret below says the name of its variable.
+
 In the file, lists are arrays. Sizes are in bytes, without a unit: `MAX_BODY_BYTES=33554432` for \
 32 MiB. In a default, `cores` is the number of cores that the process may use; several processes \
 (`PLATEN_WORKERS`) divide them.
@@ -83,7 +88,13 @@ fn page() -> String {
             ..
         } = setting;
         let values = setting.unit().unwrap_or(setting.values);
-        let about = about.replace('|', "\\|");
+        let mut about = about.replace('|', "\\|");
+        if let Some(file) = setting.file_variable() {
+            let _ = write!(
+                about,
+                " A secret: `{file}` may name a file that contains it."
+            );
+        }
         let _ = writeln!(
             page,
             "| `{variable}` | `{name}` | {values} | {default} | {about} |"

@@ -11,10 +11,11 @@ use tokio::sync::oneshot;
 
 use crate::{
     Answer, Dispatcher, Error,
+    clock::now_ms,
     execution::Record,
     fault,
     flow_cache::FlowVersion,
-    identity::{name, now_ms, token},
+    identity::{name, token},
     ready_queue::{JustAccepted, ReadyRun},
 };
 
@@ -101,10 +102,11 @@ impl Dispatcher {
                 ingress_us,
                 accepted: Instant::now(),
             };
-            reservation.push(ReadyRun {
+            let pushed = reservation.push(ReadyRun {
                 queued,
                 just_accepted: Some(just_accepted),
             });
+            self.offer_if_it_waits(&id, pushed);
             fault::point("ready");
             Ok(Receipt {
                 id,
@@ -121,8 +123,9 @@ impl Dispatcher {
         }
         let depth = self.ready.depth();
         // In memory the lane is cut off at this length. Only then is the true length worth a query.
-        let queued = match lane {
-            Lane::Async if depth.asynchronous >= self.settings.async_queue.min(4_096) => {
+        let queued = match (lane, &self.fleet) {
+            (Lane::Async, Some(fleet)) => depth.asynchronous.max(fleet.queued()),
+            (Lane::Async, None) if depth.asynchronous >= self.settings.async_queue.min(4_096) => {
                 self.store.counts().await?[0] as usize
             }
             _ => depth.asynchronous,

@@ -5,21 +5,30 @@ use std::{sync::Arc, time::Instant};
 use platen_fault::{Code, Stage};
 use platen_script::Cancellation;
 use platen_storage::{
-    Error as StoreError,
-    runs::{Claimed, Lease, RunState},
+    Error as StoreError, Signal,
+    runs::{Claimed, Lane, Lease, RunState},
 };
 
 use crate::{
     Dispatcher,
     answer::{Times, stopped},
+    clock::now_ms,
     dispatcher::{records, refused},
     fault,
+    fleet::Fleet,
     flow_cache::FlowVersion,
-    identity::now_ms,
     ready_queue::{JustAccepted, ReadyRun, Takes},
     waiters::Event,
     work::Assignment,
 };
+
+/// Why a ready run did not become an assignment.
+enum Unclaimed {
+    /// Somebody else has it, it is over, or it will be found again.
+    Gone,
+    /// Its flow runs often enough.
+    HeldBack(ReadyRun),
+}
 
 impl Dispatcher {
     /// Waits for the next run and claims it for a slot of `worker`; `None` once `stop` completes.
@@ -40,29 +49,70 @@ impl Dispatcher {
                 run = self.ready.take(takes, limit) => run,
             };
             let flow = run.queued.flow.clone();
-            match self.claim(run, worker).await {
+            let limit = self.flow_cache.limit(&flow).zip(self.fleet.as_ref());
+            let claimed = match limit {
+                Some((limit, fleet)) => self.claim_within(run, worker, fleet, limit).await,
+                None => self.claim(run, worker).await,
+            };
+            match claimed {
                 Ok(assignment) => return Some(assignment),
-                Err(()) => self.ready.done(&flow),
+                Err(Unclaimed::Gone) => self.ready.done(&flow),
+                Err(Unclaimed::HeldBack(run)) => self.ready.hold_back(run),
             }
         }
     }
 
-    async fn claim(&self, run: ReadyRun, worker: &str) -> Result<Assignment, ()> {
+    fn lease(&self, worker: &str, now_ms: u64) -> Lease {
+        Lease {
+            worker: worker.to_owned(),
+            now_ms,
+            until_ms: now_ms + self.settings.lease.as_millis() as u64,
+        }
+    }
+
+    /// Claims a run of a flow of which `limit` may run at once, in all services together.
+    async fn claim_within(
+        &self,
+        run: ReadyRun,
+        worker: &str,
+        fleet: &Fleet,
+        limit: u32,
+    ) -> Result<Assignment, Unclaimed> {
+        let now_ms = now_ms();
+        let id = run.queued.id.clone();
+        if run.queued.is_late(now_ms) {
+            self.ready.claimed(&id);
+            self.expire(&id).await;
+            return Err(Unclaimed::Gone);
+        }
+        let lease = self.lease(worker, now_ms);
+        let claim = fleet.peers.claim_within(id.clone(), lease, limit);
+        self.ready.claimed(&id);
+        match claim.await {
+            Ok(Some(claimed)) => {
+                self.waiters.notify(&id, &Event::State(RunState::Running));
+                self.resume(claimed, now_ms).await
+            }
+            // A store that does not answer may do so at the next try.
+            Ok(None) | Err(StoreError::Busy | StoreError::Unavailable(_)) => {
+                Err(Unclaimed::HeldBack(run))
+            }
+            Err(_) => Err(Unclaimed::Gone),
+        }
+    }
+
+    async fn claim(&self, run: ReadyRun, worker: &str) -> Result<Assignment, Unclaimed> {
         let now_ms = now_ms();
         let ReadyRun {
             queued,
             just_accepted,
         } = run;
-        if queued.deadline_ms.is_some_and(|deadline| deadline < now_ms) {
+        if queued.is_late(now_ms) {
             self.ready.claimed(&queued.id);
             self.expire(&queued.id).await;
-            return Err(());
+            return Err(Unclaimed::Gone);
         }
-        let lease = Lease {
-            worker: worker.to_owned(),
-            now_ms,
-            until_ms: now_ms + self.settings.lease.as_millis() as u64,
-        };
+        let lease = self.lease(worker, now_ms);
         let mut claim = self.store.claim(queued.id.clone(), lease);
         self.ready.claimed(&queued.id);
         fault::point("claimed");
@@ -71,7 +121,7 @@ impl Dispatcher {
         if let Some(just_accepted) = just_accepted {
             if refused(&mut claim) {
                 self.enqueue(queued);
-                return Err(());
+                return Err(Unclaimed::Gone);
             }
             // The claim is queued before all writes of this run. If it fails, those writes fail
             // with it.
@@ -80,16 +130,21 @@ impl Dispatcher {
         let claimed = match claim.await {
             Err(StoreError::Busy) => {
                 self.enqueue(queued);
-                return Err(());
+                return Err(Unclaimed::Gone);
             }
-            other => other.map_err(drop)?,
+            other => other.map_err(|_| Unclaimed::Gone)?,
         };
         self.resume(claimed, now_ms).await
     }
 
     /// The assignment of a claimed run, with its flow and its journal so far.
-    async fn resume(&self, claimed: Claimed, now_ms: u64) -> Result<Assignment, ()> {
+    async fn resume(&self, claimed: Claimed, now_ms: u64) -> Result<Assignment, Unclaimed> {
         let run = claimed.run;
+        if let (Some(fleet), Lane::Sync) = (&self.fleet, run.lane)
+            && !self.waiters.is_waited_for(&run.id)
+        {
+            fleet.expect_elsewhere(&run.id);
+        }
         let flow = match &run.definition {
             Some(source) => FlowVersion::read(Arc::clone(source), 0).map(Arc::new),
             None => self.flow_cache.get(&run.flow, run.version).await,
@@ -100,7 +155,7 @@ impl Dispatcher {
                 let message = format!("version {} cannot be run: {error}", run.version);
                 let ending = stopped(RunState::Failed, Code::InvalidFlow, &message);
                 let _ = self.stop(&run.id, ending).await;
-                return Err(());
+                return Err(Unclaimed::Gone);
             }
         };
         let journal = records(&claimed.journal);
@@ -163,6 +218,9 @@ impl Dispatcher {
         let expire = self.store.expire(id.to_owned(), ending.clone(), now_ms());
         if matches!(expire.await, Ok(true)) {
             self.publish_end(id, &ending);
+            if let Some(fleet) = &self.fleet {
+                fleet.peers.notify(Signal::Answered(id.to_owned()));
+            }
         }
     }
 }

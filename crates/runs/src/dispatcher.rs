@@ -14,7 +14,7 @@ use platen_fault::Code;
 use platen_flow::{Entry, model::StoreScope};
 use platen_script::Cancellation;
 use platen_storage::{
-    DocumentStore, Error as StoreError, RunStore, StoreFuture,
+    DocumentStore, Error as StoreError, RunStore, Signal, StoreFuture,
     runs::{Ending, Lane, Queued, Run, RunFilter, RunState, Scope, Write},
 };
 use serde_json::Value as Json;
@@ -23,17 +23,18 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     Answer, Depth, Error, Settings,
     answer::stopped,
+    clock::{self, now_ms},
     execution::Record,
     fault,
+    fleet::Fleet,
     flow_cache::FlowCache,
-    identity::now_ms,
     lifecycle::Lifecycle,
-    ready_queue::{ReadyQueue, ReadyRun},
+    ready_queue::{Pushed, ReadyQueue, ReadyRun},
     waiters::{Event, Waiters},
 };
 
-/// Worker name of the slots in this process.
-pub(crate) const EMBEDDED: &str = "embedded";
+/// Worker name of the slots in this process, if it has the store alone.
+const EMBEDDED: &str = "embedded";
 
 /// How to stop a run that a slot executes.
 #[derive(Clone)]
@@ -52,6 +53,8 @@ pub struct Dispatcher {
     pub(crate) ready: ReadyQueue,
     pub(crate) waiters: Waiters,
     pub(crate) settings: Settings,
+    /// The other services on the store.
+    pub(crate) fleet: Option<Arc<Fleet>>,
     /// Runs under execution: epoch and holder by name.
     held: Mutex<HashMap<String, (u32, Holder)>>,
     /// Slots in this process and in connected workers.
@@ -63,6 +66,9 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
+    /// Runs that are loaded from the store at once.
+    pub(crate) const MAX_REFILL: u32 = 4_096;
+
     /// A dispatcher over these stores. It does nothing before [`Dispatcher::start`].
     #[must_use]
     pub fn new(
@@ -75,8 +81,9 @@ impl Dispatcher {
             store,
             templates,
             flow_cache: FlowCache::new(flows),
-            ready: ReadyQueue::default(),
+            ready: ReadyQueue::new(settings.fleet.is_some()),
             waiters: Waiters::default(),
+            fleet: settings.fleet.clone().map(|it| Arc::new(Fleet::new(it))),
             settings,
             held: Mutex::default(),
             slots: AtomicUsize::new(0),
@@ -85,9 +92,20 @@ impl Dispatcher {
         })
     }
 
-    /// Stops accepting runs and giving them to slots.
+    /// Worker name of the slots in this process.
+    pub(crate) fn name(&self) -> &str {
+        let fleet = self.settings.fleet.as_ref();
+        fleet.map_or(EMBEDDED, |fleet| &fleet.name)
+    }
+
+    /// Stops accepting runs and giving them to slots. Other services are offered those that wait.
     pub fn drain(&self) {
         self.lifecycle.drain();
+        if let Some(fleet) = &self.fleet {
+            for id in self.ready.waiting(usize::MAX) {
+                fleet.offer(&id);
+            }
+        }
     }
 
     /// Stops the slots of this process, the connections of workers, and maintenance.
@@ -108,6 +126,13 @@ impl Dispatcher {
     #[must_use]
     pub fn depth(&self) -> Depth {
         self.ready.depth()
+    }
+
+    /// How many runs wait for a slot in all services, as of a second ago; `None` if this one has the
+    /// store alone.
+    #[must_use]
+    pub fn queued_in_fleet(&self) -> Option<usize> {
+        self.fleet.as_ref().map(|fleet| fleet.queued())
     }
 
     /// How many runs are under execution.
@@ -197,6 +222,10 @@ impl Dispatcher {
         stop.await?;
         self.signal_stop(id);
         self.publish_end(id, &ending);
+        if let Some(fleet) = &self.fleet {
+            fleet.peers.notify(Signal::Stopped(id.to_owned()));
+            fleet.peers.notify(Signal::Answered(id.to_owned()));
+        }
         Ok(())
     }
 
@@ -277,92 +306,21 @@ impl Dispatcher {
         }
     }
 
-    /// Queues a run that the store has in state `queued`.
+    /// Queues a run that the store has in state `queued`. Other services are offered it if no slot
+    /// is free here.
     pub(crate) fn enqueue(&self, queued: Queued) {
-        self.ready.push(ReadyRun {
+        let id = queued.id.clone();
+        let pushed = self.ready.push(ReadyRun {
             queued,
             just_accepted: None,
         });
+        self.offer_if_it_waits(&id, pushed);
     }
 
-    pub(crate) async fn append(&self, write: Write) -> Result<(), StoreError> {
-        let appended = write.records.clone();
-        let id = write.id.clone();
-        self.store.append(write).await?;
-        if let Some(records) = appended {
-            self.waiters.notify(&id, &Event::Records(records));
+    pub(crate) fn offer_if_it_waits(&self, id: &str, pushed: Pushed) {
+        if let (Some(fleet), Pushed::Waits) = (&self.fleet, pushed) {
+            fleet.offer(id);
         }
-        Ok(())
-    }
-
-    pub(crate) async fn respond(&self, write: Write, answer: Arc<[u8]>) -> Result<(), StoreError> {
-        let appended = write.records.clone();
-        let id = write.id.clone();
-        self.store.respond(write, Arc::clone(&answer)).await?;
-        fault::point("responded");
-        if let Some(records) = appended {
-            self.waiters.notify(&id, &Event::Records(records));
-        }
-        let answer = Answer {
-            state: RunState::Running,
-            answer: Some(answer),
-            details: Arc::default(),
-        };
-        self.waiters.answer(&id, &answer);
-        Ok(())
-    }
-
-    pub(crate) async fn suspend(
-        &self,
-        write: Write,
-        wake_ms: Option<u64>,
-    ) -> Result<(), StoreError> {
-        let appended = write.records.clone();
-        let id = write.id.clone();
-        let is_queued = self.store.suspend(write, wake_ms).await?;
-        fault::point("suspended");
-        if is_queued {
-            let run = self.store.get(id.clone()).await?;
-            self.enqueue(queued(&run));
-        }
-        if let Some(records) = appended {
-            self.waiters.notify(&id, &Event::Records(records));
-        }
-        self.waiters.notify(&id, &Event::State(RunState::Waiting));
-        Ok(())
-    }
-
-    pub(crate) async fn finish(&self, write: Write, ending: Ending) -> Result<(), StoreError> {
-        let appended = write.records.clone();
-        let id = write.id.clone();
-        fault::point("finishing");
-        self.store.finish(write, ending.clone()).await?;
-        fault::point("finished");
-        if let Some(records) = appended {
-            self.waiters.notify(&id, &Event::Records(records));
-        }
-        self.publish_end(&id, &ending);
-        fault::point("answered");
-        Ok(())
-    }
-
-    /// A caller that received the answer earlier has stopped waiting. The row keeps the answer.
-    pub(crate) fn publish_end(&self, id: &str, ending: &Ending) {
-        self.count_end(ending.state);
-        let answer = Answer {
-            state: ending.state,
-            answer: ending.answer.clone(),
-            details: Arc::clone(&ending.details),
-        };
-        self.waiters.answer(id, &answer);
-    }
-
-    pub(crate) async fn release(&self, write: Write) -> Result<(), StoreError> {
-        let id = write.id.clone();
-        self.store.release(write).await?;
-        let run = self.store.get(id).await?;
-        self.enqueue(queued(&run));
-        Ok(())
     }
 
     /// Returns the runs of this process to the queue. Another process resumes them, and no worker
@@ -379,23 +337,52 @@ impl Dispatcher {
                 continue;
             };
             let write = Write {
-                id,
+                id: id.clone(),
                 epoch,
                 now_ms: now_ms(),
                 records: None,
             };
             // Fails for a run that has just ended; then nothing is left to release.
-            let _ = self.store.release(write).await;
+            let released = self.store.release(write).await;
             cancellation.cancel();
+            if let (Some(fleet), Ok(())) = (&self.fleet, released) {
+                fleet.offer(&id);
+            }
         }
     }
 
     /// Loads queued runs from the store into memory.
     pub(crate) async fn refill(&self) -> Result<(), Error> {
-        for run in self.store.queued(0, 4_096).await? {
-            self.enqueue(run);
-        }
+        let found = self.store.queued(0, Self::MAX_REFILL).await?;
+        self.fill(found);
         Ok(())
+    }
+
+    /// Queues runs that were found in the store. Services that find the same runs begin at
+    /// different ones, so that few of their claims collide.
+    pub(crate) fn fill(&self, mut found: Vec<Queued>) {
+        let is_part = found.len() >= Self::MAX_REFILL as usize;
+        if self.fleet.is_some() && !found.is_empty() {
+            let first = clock::now().subsec_nanos() as usize % found.len();
+            found.rotate_left(first);
+        }
+        for queued in found {
+            self.ready.push(ReadyRun {
+                queued,
+                just_accepted: None,
+            });
+        }
+        if is_part {
+            self.ready.expect_more();
+        }
+    }
+
+    /// Deletes runs that ended long ago.
+    pub(crate) async fn prune(&self) {
+        let kept_ms = self.settings.retention.as_millis() as u64;
+        let before_ms = now_ms().saturating_sub(kept_ms);
+        // What fails now is deleted by a later sweep.
+        let _ = self.store.prune(before_ms, 1_000).await;
     }
 
     /// Queues runs again whose lease has expired or whose sleep is over; dead-letters those that
@@ -414,6 +401,9 @@ impl Dispatcher {
             let run = self.get(&id).await?;
             if let Some(answer) = Answer::of(&run) {
                 self.waiters.answer(&id, &answer);
+            }
+            if let Some(fleet) = &self.fleet {
+                fleet.peers.notify(Signal::Answered(id));
             }
         }
         for woken in self.store.wake(now_ms, 1_024).await? {

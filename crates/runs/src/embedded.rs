@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use crate::{
     Dispatcher, RunChannel,
     answer::bytes,
-    dispatcher::{EMBEDDED, Holder, refused, scope_of},
+    dispatcher::{Holder, refused, scope_of},
     execution::{FlowRunner, Services, Stop},
     ready_queue::Takes,
     work::work,
@@ -50,7 +50,7 @@ async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, takes: Takes
         runtime: Handle::current(),
     });
     while !dispatcher.lifecycle.is_draining() {
-        let next = dispatcher.next(EMBEDDED, takes, dispatcher.lifecycle.drained());
+        let next = dispatcher.next(dispatcher.name(), takes, dispatcher.lifecycle.drained());
         let Some(assignment) = next.await else { break };
         let id = assignment.id.clone();
         let epoch = assignment.epoch;
@@ -72,6 +72,10 @@ pub(crate) fn release_held(dispatcher: &Dispatcher, id: &str, epoch: u32) {
     let mut held = dispatcher.held();
     if held.get(id).is_some_and(|(known, _)| *known == epoch) {
         held.remove(id);
+    }
+    drop(held);
+    if let Some(fleet) = &dispatcher.fleet {
+        fleet.left(id);
     }
 }
 

@@ -47,6 +47,8 @@ impl FlowVersion {
 
 struct State {
     published: HashMap<String, u32>,
+    /// Changes of `published`.
+    changes: u64,
     /// Concurrency limits, for flows that have one.
     limits: HashMap<String, u32>,
     ready: LruCache<(String, u32), Arc<FlowVersion>>,
@@ -80,6 +82,7 @@ impl FlowCache {
             store,
             state: Mutex::new(State {
                 published: HashMap::new(),
+                changes: 0,
                 limits: HashMap::new(),
                 ready: LruCache::new(MAX_READY),
             }),
@@ -92,10 +95,35 @@ impl FlowCache {
 
     pub fn set_published(&self, flow: &str, version: Option<u32>) {
         let mut state = self.state();
+        state.changes += 1;
         match version {
             Some(version) => state.published.insert(flow.to_owned(), version),
             None => state.published.remove(flow),
         };
+    }
+
+    /// How often a published version was set.
+    pub fn changes(&self) -> u64 {
+        self.state().changes
+    }
+
+    /// Replaces all published versions by those that were read after `changes`, unless one has
+    /// been set meanwhile. Returns the flows with another version than before.
+    pub fn replace_published(
+        &self,
+        published: impl Iterator<Item = (String, u32)>,
+        changes: u64,
+    ) -> Vec<String> {
+        let mut state = self.state();
+        if state.changes != changes {
+            return Vec::new();
+        }
+        let published: HashMap<String, u32> = published.collect();
+        let old = std::mem::replace(&mut state.published, published);
+        let new = state.published.iter();
+        new.filter(|(flow, version)| old.get(*flow) != Some(version))
+            .map(|(flow, _)| flow.clone())
+            .collect()
     }
 
     pub fn published(&self, flow: &str) -> Option<u32> {

@@ -1,6 +1,4 @@
-//! Names and tokens of runs, and the clock.
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! Names and tokens of runs.
 
 /// Digits and letters without look-alikes. Source: <https://www.crockford.com/base32.html>.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -35,13 +33,6 @@ fn encode(value: u128, letters: u32) -> String {
 fn fill(bytes: &mut [u8]) {
     // Without randomness names would collide and tokens could be guessed.
     getrandom::fill(bytes).expect("the system provides random bytes");
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now_ms() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |elapsed| elapsed.as_millis() as u64)
 }
 
 #[cfg(test)]

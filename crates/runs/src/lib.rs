@@ -10,11 +10,13 @@ mod accept;
 mod answer;
 mod channel;
 mod claim;
+mod clock;
 mod dispatcher;
 pub mod embedded;
 mod error;
 pub mod execution;
 pub mod fault;
+mod fleet;
 mod flow_cache;
 mod identity;
 mod lifecycle;
@@ -29,6 +31,7 @@ mod triggers;
 mod waiters;
 mod work;
 pub mod worker;
+mod writes;
 
 pub use platen_storage::runs::{Lane, Run, RunFilter, RunState};
 
@@ -41,6 +44,6 @@ pub use self::{
     execution::{Record, StepReport},
     flow_cache::FlowVersion,
     ready_queue::{DEFERRED_FLOW, Depth},
-    settings::Settings,
+    settings::{Fleet, Settings},
     waiters::Event,
 };

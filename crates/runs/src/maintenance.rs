@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{Dispatcher, dispatcher::Holder, identity::now_ms};
+use crate::{Dispatcher, clock::now_ms, dispatcher::Holder, fleet};
 
 /// Interval between polls of the store. An expired lease or a sleep that is over waits at most this
 /// long; each poll costs two indexed queries.
@@ -21,19 +21,27 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
         if polls.is_multiple_of(polls_per_heartbeat) {
             heartbeat(&dispatcher).await;
         }
-        // A store that fails now may recover before the next poll.
-        let _ = dispatcher.reconcile().await;
         let is_sweep = polls.is_multiple_of(POLLS_PER_SWEEP);
-        // The sweep finds queued rows whose entry in memory was lost, for whatever reason.
-        if dispatcher.ready.needs_refill() || is_sweep {
-            let _ = dispatcher.refill().await;
+        match &dispatcher.fleet {
+            Some(fleet) => fleet::poll(&dispatcher, fleet, polls, is_sweep).await,
+            None => poll(&dispatcher, is_sweep).await,
         }
         if is_sweep {
             dispatcher.waiters.sweep();
-            let kept_ms = dispatcher.settings.retention.as_millis() as u64;
-            let before_ms = now_ms().saturating_sub(kept_ms);
-            let _ = dispatcher.store.prune(before_ms, 1_000).await;
         }
+    }
+}
+
+/// Periodic work of a service that has the store alone.
+async fn poll(dispatcher: &Dispatcher, is_sweep: bool) {
+    // A store that fails now may recover before the next poll.
+    let _ = dispatcher.reconcile().await;
+    // The sweep finds queued rows whose entry in memory was lost, for whatever reason.
+    if dispatcher.ready.needs_refill() || is_sweep {
+        let _ = dispatcher.refill().await;
+    }
+    if is_sweep {
+        dispatcher.prune().await;
     }
 }
 

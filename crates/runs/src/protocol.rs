@@ -37,6 +37,9 @@ pub enum ToWorker {
         heartbeat_ms: u64,
         /// A longer wait releases the slot, in milliseconds.
         suspend_after_ms: u64,
+        /// The time by the clock that services share, in milliseconds since 1970.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        now_ms: Option<u64>,
     },
     /// The worker is rejected.
     Refused {

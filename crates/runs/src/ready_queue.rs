@@ -21,7 +21,7 @@ const ASYNC_SHARE: u32 = 4;
 pub const DEFERRED_FLOW: &str = "deferred-request";
 
 /// Which runs a slot takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Takes {
     /// Synchronous and asynchronous runs of flows.
     Flows,
@@ -77,6 +77,10 @@ struct State {
     overflowed: bool,
     /// The store may have a run whose client disconnected while it was accepted.
     abandoned: bool,
+    /// Slots that wait for a run, by what they take.
+    idle: HashMap<Takes, usize>,
+    /// Other services may claim these runs.
+    is_shared: bool,
 }
 
 /// All lanes, with the waiting slots.
@@ -86,9 +90,29 @@ pub(crate) struct ReadyQueue {
     any: Notify,
     sync: Notify,
     deferred: Notify,
+    /// Notified when a slot begins to wait.
+    slot_idle: Notify,
+}
+
+/// What became of a run that was to be queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    /// A slot is waiting for it.
+    Taken,
+    /// It waits until a slot is free.
+    Waits,
+    /// It is in memory already, or stays in the store.
+    NotAdded,
 }
 
 impl ReadyQueue {
+    /// An empty queue; `is_shared` if other services take runs from the same store.
+    pub fn new(is_shared: bool) -> Self {
+        let queue = Self::default();
+        queue.state().is_shared = is_shared;
+        queue
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }
@@ -105,10 +129,12 @@ impl ReadyQueue {
     }
 
     /// Queues a run, unless it is queued already.
-    pub fn push(&self, run: ReadyRun) {
-        if self.state().add(run) {
+    pub fn push(&self, run: ReadyRun) -> Pushed {
+        let pushed = self.state().add(run);
+        if pushed != Pushed::NotAdded {
             self.wake();
         }
+        pushed
     }
 
     fn wake(&self) {
@@ -129,6 +155,11 @@ impl ReadyQueue {
         needs_refill
     }
 
+    /// The store has more queued runs than were pushed.
+    pub fn expect_more(&self) {
+        self.state().overflowed = true;
+    }
+
     /// Waits for the next run. The slot calls [`ReadyQueue::claimed`] once the claim is under way
     /// and [`ReadyQueue::done`] when the run has left it. `limit` gives the concurrency limit of a
     /// flow.
@@ -141,10 +172,83 @@ impl ReadyQueue {
             };
             // Registered before the look at the lanes, so that no push in between is missed.
             let notified = notified.notified();
-            if let Some(run) = self.state().next(takes, &limit) {
-                return run;
-            }
+            let _idle = {
+                let mut state = self.state();
+                if let Some(run) = state.next(takes, &limit) {
+                    return run;
+                }
+                *state.idle.entry(takes).or_default() += 1;
+                Idle { queue: self, takes }
+            };
+            self.slot_idle.notify_one();
             notified.await;
+        }
+    }
+
+    /// Completes when a slot has begun to wait since the last call.
+    pub async fn slot_idle(&self) {
+        self.slot_idle.notified().await;
+    }
+
+    /// How many more runs of flows would start at once.
+    pub fn free_slots(&self) -> usize {
+        let state = self.state();
+        state.free(Lane::Sync).max(state.free_deferred())
+    }
+
+    /// Runs in memory that no slot has taken, at most `limit`.
+    pub fn waiting(&self, limit: usize) -> Vec<String> {
+        let state = self.state();
+        let lanes = state.sync.iter().chain(&state.asynchronous);
+        let waiting = lanes.chain(&state.deferred).map(|run| &run.queued.id);
+        waiting.take(limit).cloned().collect()
+    }
+
+    /// Forgets runs that somebody else has taken.
+    pub fn forget(&self, taken: &HashSet<String>) {
+        let mut state = self.state();
+        let state = &mut *state;
+        for lane in [
+            &mut state.sync,
+            &mut state.asynchronous,
+            &mut state.deferred,
+        ] {
+            lane.retain(|run| {
+                let is_taken = taken.contains(&run.queued.id);
+                if is_taken {
+                    state.ids.remove(&run.queued.id);
+                }
+                !is_taken
+            });
+        }
+    }
+
+    /// Puts back a run that was taken, because its flow runs often enough elsewhere. It waits for
+    /// [`ReadyQueue::done`] or [`ReadyQueue::retry_parked`].
+    pub fn hold_back(&self, run: ReadyRun) {
+        let mut state = self.state();
+        let flow = run.queued.flow.clone();
+        state.left(&flow);
+        if state.ids.insert(run.queued.id.clone()) {
+            state.parked.entry(flow).or_default().push_front(run);
+        }
+    }
+
+    /// Lets runs try again that the limit of their flow held back, as many as the limit allows.
+    pub fn retry_parked(&self, limit: impl Fn(&str) -> Option<u32>) {
+        let mut state = self.state();
+        let flows: Vec<String> = state.parked.keys().cloned().collect();
+        for flow in flows {
+            let running = state.running.get(&flow).copied().unwrap_or_default();
+            let free =
+                limit(&flow).map_or(usize::MAX, |limit| limit.saturating_sub(running) as usize);
+            for _ in 0..free {
+                let Some(run) = state.unpark(&flow) else {
+                    break;
+                };
+                state.lane(&run.queued).push_back(run);
+                self.wake();
+            }
         }
     }
 
@@ -156,22 +260,11 @@ impl ReadyQueue {
     /// A run of `flow` has left its slot. Frees one run that the flow's limit held back.
     pub fn done(&self, flow: &str) {
         let mut state = self.state();
-        if let Some(count) = state.running.get_mut(flow) {
-            *count -= 1;
-            if *count == 0 {
-                state.running.remove(flow);
-            }
-        }
-        if let Some(parked) = state.parked.get_mut(flow) {
-            let freed = parked.pop_front();
-            if parked.is_empty() {
-                state.parked.remove(flow);
-            }
-            if let Some(run) = freed {
-                state.lane(&run.queued).push_front(run);
-                drop(state);
-                self.wake();
-            }
+        state.left(flow);
+        if let Some(run) = state.unpark(flow) {
+            state.lane(&run.queued).push_front(run);
+            drop(state);
+            self.wake();
         }
     }
 
@@ -195,16 +288,18 @@ pub(crate) struct Reservation<'a> {
 
 impl Reservation<'_> {
     /// Queues the run, which is durable now.
-    pub fn push(mut self, run: ReadyRun) {
+    pub fn push(mut self, run: ReadyRun) -> Pushed {
         // One lock for both, so that a refill cannot queue the run in between.
-        self.is_pushed = {
+        let pushed = {
             let mut state = self.queue.state();
             state.ids.remove(&self.id);
             state.add(run)
         };
+        self.is_pushed = pushed != Pushed::NotAdded;
         if self.is_pushed {
             self.queue.wake();
         }
+        pushed
     }
 }
 
@@ -218,9 +313,22 @@ impl Drop for Reservation<'_> {
     }
 }
 
+/// A slot that waits.
+struct Idle<'a> {
+    queue: &'a ReadyQueue,
+    takes: Takes,
+}
+
+impl Drop for Idle<'_> {
+    fn drop(&mut self) {
+        if let Some(count) = self.queue.state().idle.get_mut(&self.takes) {
+            *count -= 1;
+        }
+    }
+}
+
 impl State {
-    /// Whether the run was added.
-    fn add(&mut self, run: ReadyRun) -> bool {
+    fn add(&mut self, mut run: ReadyRun) -> Pushed {
         if run.queued.lane == Lane::Async
             && (self.lane(&run.queued).len() >= MAX_ASYNC_READY
                 || self.overflowed && run.just_accepted.is_some())
@@ -228,13 +336,66 @@ impl State {
             // While the store has a backlog, later runs join it: a run that overtakes the backlog
             // could keep it waiting for ever.
             self.overflowed = true;
-            return false;
+            return Pushed::NotAdded;
         }
         if !self.ids.insert(run.queued.id.clone()) {
-            return false;
+            return Pushed::NotAdded;
+        }
+        let free = match run.queued.flow == DEFERRED_FLOW {
+            true => self.free_deferred(),
+            false => self.free(run.queued.lane),
+        };
+        let pushed = match free {
+            0 => Pushed::Waits,
+            _ => Pushed::Taken,
+        };
+        if pushed == Pushed::Waits && self.is_shared {
+            // Its slot has to wait for the claim: another service may have been quicker.
+            run.just_accepted = None;
         }
         self.lane(&run.queued).push_back(run);
-        true
+        pushed
+    }
+
+    /// How many more runs of flows of this lane would be taken at once.
+    fn free(&self, lane: Lane) -> usize {
+        let idle = |takes| self.idle.get(&takes).copied().unwrap_or_default();
+        let (idle, waiting) = match lane {
+            Lane::Sync => (
+                idle(Takes::Flows) + idle(Takes::Synchronous),
+                self.sync.len(),
+            ),
+            Lane::Async => (
+                idle(Takes::Flows),
+                self.sync.len() + self.asynchronous.len(),
+            ),
+        };
+        idle.saturating_sub(waiting)
+    }
+
+    /// The same of deferred requests.
+    fn free_deferred(&self) -> usize {
+        let idle = self.idle.get(&Takes::Deferred).copied();
+        idle.unwrap_or_default().saturating_sub(self.deferred.len())
+    }
+
+    /// A run of `flow` has left its slot.
+    fn left(&mut self, flow: &str) {
+        if let Some(count) = self.running.get_mut(flow) {
+            *count -= 1;
+            if *count == 0 {
+                self.running.remove(flow);
+            }
+        }
+    }
+
+    fn unpark(&mut self, flow: &str) -> Option<ReadyRun> {
+        let parked = self.parked.get_mut(flow)?;
+        let run = parked.pop_front();
+        if parked.is_empty() {
+            self.parked.remove(flow);
+        }
+        run
     }
 
     fn lane(&mut self, run: &Queued) -> &mut VecDeque<ReadyRun> {
@@ -276,55 +437,4 @@ impl State {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn run(id: &str) -> ReadyRun {
-        ReadyRun {
-            queued: Queued {
-                number: 0,
-                id: id.to_owned(),
-                flow: "f".to_owned(),
-                lane: Lane::Async,
-                deadline_ms: None,
-            },
-            just_accepted: None,
-        }
-    }
-
-    #[test]
-    fn a_reserved_run_is_queued_by_its_acceptor_only() {
-        let queue = ReadyQueue::default();
-        let reservation = queue.reserve("a");
-        // The row is durable, and a refill reads it before the acceptor goes on.
-        queue.push(run("a"));
-        assert_eq!(queue.depth().asynchronous, 0);
-        reservation.push(run("a"));
-        queue.push(run("a"));
-        assert_eq!(queue.depth().asynchronous, 1);
-        assert!(!queue.needs_refill());
-    }
-
-    #[test]
-    fn deferred_requests_go_to_their_own_slots() {
-        let queue = ReadyQueue::default();
-        let mut deferred = run("a");
-        deferred.queued.flow = DEFERRED_FLOW.to_owned();
-        queue.push(deferred);
-        let next = |takes| queue.state().next(takes, &|_: &str| None);
-        assert!(next(Takes::Flows).is_none() && next(Takes::Synchronous).is_none());
-        queue.push(run("b"));
-        assert_eq!(next(Takes::Deferred).unwrap().queued.id, "a");
-        assert!(next(Takes::Deferred).is_none());
-        assert_eq!(next(Takes::Flows).unwrap().queued.id, "b");
-    }
-
-    #[test]
-    fn a_run_whose_client_disconnected_is_looked_for_in_the_store() {
-        let queue = ReadyQueue::default();
-        drop(queue.reserve("a"));
-        assert!(queue.needs_refill() && !queue.needs_refill());
-        queue.push(run("a"));
-        assert_eq!(queue.depth().asynchronous, 1);
-    }
-}
+mod tests;

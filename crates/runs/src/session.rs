@@ -8,26 +8,29 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use platen_fault::{Code, What};
 use platen_flow::model::StoreScope;
 use platen_storage::{
     Error as StoreError,
-    runs::{Ending, Hold, RunState},
+    runs::{Ending, Hold, RunState, Write},
 };
 use serde_json::value::RawValue;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
-    sync::{mpsc, oneshot, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch},
 };
 
 use crate::{
     Dispatcher,
-    answer::bytes as json_bytes,
+    answer::{bytes as json_bytes, stopped},
+    clock::now_ms,
     dispatcher::{Holder, scope_of},
     embedded::release_held,
     flow_cache::FlowVersion,
-    identity::{name, now_ms},
+    identity::name,
     protocol::{
-        self, Assign, Change, MAX_KNOWN_FLOWS, PROTOCOL, Question, Refusal, ToApp, ToWorker,
+        self, Assign, Change, MAX_FRAME_BYTES, MAX_KNOWN_FLOWS, PROTOCOL, Question, Refusal, ToApp,
+        ToWorker,
     },
     ready_queue::Takes,
     work::Assignment,
@@ -37,8 +40,10 @@ use crate::{
 const MAX_SLOTS: u32 = 256;
 /// How long a worker may take to send its first frame.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
-/// Frames that wait to be written; senders block beyond it.
-const MAX_QUEUED_FRAMES: usize = 1_024;
+/// Frames that wait to be written; senders block beyond it. A frame may be long.
+const MAX_QUEUED_FRAMES: usize = 16;
+/// Requests that a worker may have unanswered for each of its slots: parallel steps ask at once.
+const REQUESTS_PER_SLOT: usize = 8;
 
 /// Serves a worker until it disconnects.
 ///
@@ -71,10 +76,12 @@ pub async fn serve(
         worker: worker.clone(),
         heartbeat_ms: dispatcher.settings.heartbeat.as_millis() as u64,
         suspend_after_ms: dispatcher.settings.suspend_after.as_millis() as u64,
+        now_ms: dispatcher.fleet.is_some().then(now_ms),
     };
     protocol::write(&mut writer, &welcome).await?;
     let (frames, unwritten) = mpsc::channel(MAX_QUEUED_FRAMES);
-    let writing = tokio::spawn(write_frames(writer, unwritten));
+    let mut writing = tokio::spawn(write_frames(writer, unwritten));
+    let slots = slots.clamp(1, MAX_SLOTS);
     let (phase, phases) = watch::channel(Phase::Open);
     let session = Arc::new(Session {
         dispatcher: Arc::clone(&dispatcher),
@@ -82,8 +89,8 @@ pub async fn serve(
         frames,
         open: Mutex::default(),
         known: Mutex::default(),
+        unanswered: Arc::new(Semaphore::new(slots as usize * REQUESTS_PER_SLOT)),
     });
-    let slots = slots.clamp(1, MAX_SLOTS);
     dispatcher
         .slots
         .fetch_add(slots as usize, Ordering::Relaxed);
@@ -94,7 +101,11 @@ pub async fn serve(
         };
         tokio::spawn(slot(Arc::clone(&session), takes, phases.clone()));
     }
-    let ended = session.listen(&mut reader, &phase).await;
+    let ended = tokio::select! {
+        ended = session.listen(&mut reader, &phase) => ended,
+        // A worker that nothing can be written to gets no more runs, and must not extend leases.
+        written = &mut writing => written.map_err(io::Error::other).flatten(),
+    };
     let _ = phase.send(Phase::Closed);
     dispatcher
         .slots
@@ -106,10 +117,10 @@ pub async fn serve(
 
 async fn write_frames(
     mut writer: impl AsyncWrite + Unpin,
-    mut frames: mpsc::Receiver<ToWorker>,
+    mut frames: mpsc::Receiver<Vec<u8>>,
 ) -> io::Result<()> {
-    while let Some(message) = frames.recv().await {
-        writer.write_all(&protocol::frame(&message)?).await?;
+    while let Some(frame) = frames.recv().await {
+        writer.write_all(&frame).await?;
         writer.flush().await?;
     }
     Ok(())
@@ -129,7 +140,10 @@ enum Phase {
 struct Session {
     dispatcher: Arc<Dispatcher>,
     worker: String,
-    frames: mpsc::Sender<ToWorker>,
+    /// Encoded frames.
+    frames: mpsc::Sender<Vec<u8>>,
+    /// Requests of the worker that may be unanswered; no more are read meanwhile.
+    unanswered: Arc<Semaphore>,
     /// Runs assigned to the worker, by name and epoch.
     open: Mutex<HashMap<(String, u32), Open>>,
     /// Hashes of the flows that were sent to the worker.
@@ -155,7 +169,10 @@ async fn slot(session: Arc<Session>, takes: Takes, mut phases: watch::Receiver<P
     let frames = session.frames.clone();
     let cancelling = tokio::spawn(async move {
         while let Some(run) = stops.recv().await {
-            let _ = frames.send(ToWorker::Cancel { run }).await;
+            let Ok(frame) = protocol::frame(&ToWorker::Cancel { run }) else {
+                continue;
+            };
+            let _ = frames.send(frame).await;
         }
     });
     loop {
@@ -178,17 +195,48 @@ async fn slot(session: Arc<Session>, takes: Takes, mut phases: watch::Receiver<P
         session.open().insert((id.clone(), epoch), open);
         let holder = Holder::There(stop.clone());
         dispatcher.held().insert(id.clone(), (epoch, holder));
-        if session.assign(assignment).await.is_ok() {
-            tokio::select! {
+        let assigned = session.assign(assignment).await;
+        match &assigned {
+            Ok(()) => tokio::select! {
                 _ = leaving => {}
                 _ = phases.wait_for(|phase| *phase == Phase::Closed) => {}
+            },
+            Err(Unassigned::TooLong(cause)) => {
+                let message =
+                    format!("the outputs of the run's steps are too long for a worker: {cause}");
+                let code = Code::TooLarge(What::Output, MAX_FRAME_BYTES as u64);
+                let ending = stopped(RunState::Failed, code, &message);
+                // The worker knows nothing of it, and receives no `Cancel`.
+                release_held(&dispatcher, &id, epoch);
+                let _ = dispatcher.stop(&id, ending).await;
+            }
+            Err(Unassigned::Disconnected) => {
+                let write = Write {
+                    id: id.clone(),
+                    epoch,
+                    now_ms: now_ms(),
+                    records: None,
+                };
+                // If this fails, the run is found when its lease expires.
+                let _ = dispatcher.release(write).await;
             }
         }
         session.open().remove(&(id.clone(), epoch));
         release_held(&dispatcher, &id, epoch);
         dispatcher.ready.done(&flow);
+        if matches!(assigned, Err(Unassigned::Disconnected)) {
+            break;
+        }
     }
     cancelling.abort();
+}
+
+/// Why a run did not reach the worker.
+enum Unassigned {
+    /// It does not fit into a frame, for any worker.
+    TooLong(io::Error),
+    /// The worker is gone.
+    Disconnected,
 }
 
 impl Session {
@@ -196,7 +244,7 @@ impl Session {
         self.open.lock()
     }
 
-    async fn assign(&self, assignment: Assignment) -> Result<(), ()> {
+    async fn assign(&self, assignment: Assignment) -> Result<(), Unassigned> {
         let flow = &assignment.flow;
         let source = {
             let mut known = self.known.lock();
@@ -225,8 +273,10 @@ impl Session {
             secrets: assignment.secrets,
             times: assignment.times,
         };
-        let frame = ToWorker::Assign(Box::new(assign));
-        self.frames.send(frame).await.map_err(drop)
+        let frame = protocol::frame(&ToWorker::Assign(Box::new(assign)));
+        let frame = frame.map_err(Unassigned::TooLong)?;
+        let sent = self.frames.send(frame).await;
+        sent.map_err(|_| Unassigned::Disconnected)
     }
 
     /// Reads frames until the worker disconnects. No frame for the length of a lease counts as a
@@ -259,10 +309,11 @@ impl Session {
                     write,
                     change,
                 } => {
+                    let place = self.place(number.is_some()).await?;
                     // The store keeps the order of calls, which is the order of the frames.
                     let write = write.into_write(now_ms());
                     let changing = self.change(write, change);
-                    self.answer(number, changing);
+                    self.answer(number, place, changing);
                 }
                 ToApp::Ask {
                     number,
@@ -270,16 +321,32 @@ impl Session {
                     epoch,
                     question,
                 } => {
+                    let place = self.place(true).await?;
                     let asking = self.ask(run, epoch, question);
-                    self.answer(Some(number), asking);
+                    self.answer(Some(number), place, asking);
                 }
             }
+        }
+    }
+
+    /// Waits until there is room for one more answer: a worker that asks and does not read must
+    /// not fill the memory.
+    async fn place(&self, is_answered: bool) -> io::Result<Option<OwnedSemaphorePermit>> {
+        if !is_answered {
+            return Ok(None);
+        }
+        let place = Arc::clone(&self.unanswered).acquire_owned();
+        let lease = self.dispatcher.settings.lease;
+        match tokio::time::timeout(lease, place).await {
+            Ok(place) => place.map(Some).map_err(io::Error::other),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
 
     fn answer(
         self: &Arc<Self>,
         number: Option<u64>,
+        place: Option<OwnedSemaphorePermit>,
         result: impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static,
     ) {
         let mut result = Box::pin(result);
@@ -301,18 +368,25 @@ impl Session {
                     (None, Some(Refusal::Failed { reason }))
                 }
             };
-            let answer = ToWorker::Answer {
+            let answer = |value, refusal| ToWorker::Answer {
                 number,
                 value,
                 refusal,
             };
-            let _ = frames.send(answer).await;
+            let frame = protocol::frame(&answer(value, refusal)).or_else(|error| {
+                let reason = error.to_string();
+                protocol::frame(&answer(None, Some(Refusal::Failed { reason })))
+            });
+            if let Ok(frame) = frame {
+                let _ = frames.send(frame).await;
+            }
+            drop(place);
         });
     }
 
     fn change(
         &self,
-        write: platen_storage::runs::Write,
+        write: Write,
         change: Change,
     ) -> impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static {
         let dispatcher = Arc::clone(&self.dispatcher);
@@ -407,7 +481,9 @@ impl Session {
             .await
         {
             for (run, _) in lost {
-                let _ = self.frames.send(ToWorker::Cancel { run }).await;
+                if let Ok(frame) = protocol::frame(&ToWorker::Cancel { run }) {
+                    let _ = self.frames.send(frame).await;
+                }
             }
         }
     }

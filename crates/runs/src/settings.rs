@@ -3,6 +3,16 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use platen_outbound::Outbound;
+use platen_storage::Peers;
+
+/// A service among others on the same store.
+#[derive(Clone)]
+pub struct Fleet {
+    /// The others.
+    pub peers: Arc<dyn Peers>,
+    /// Name of this one, unique and kept over restarts: it takes up the runs that it left.
+    pub name: String,
+}
 
 /// Limits and intervals of runs.
 #[derive(Clone)]
@@ -25,6 +35,8 @@ pub struct Settings {
     pub outbound: Option<Arc<Outbound>>,
     /// Secrets by name; a run receives those that its flow names.
     pub secrets: BTreeMap<String, String>,
+    /// The service among others; `None` if it has the store alone.
+    pub fleet: Option<Fleet>,
 }
 
 impl Default for Settings {
@@ -39,6 +51,7 @@ impl Default for Settings {
             retention: Duration::from_secs(7 * 24 * 3600),
             outbound: None,
             secrets: BTreeMap::new(),
+            fleet: None,
         }
     }
 }

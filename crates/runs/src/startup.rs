@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Dispatcher, Error, dispatcher::EMBEDDED, maintenance, triggers};
+use crate::{Dispatcher, Error, clock, fleet, maintenance, triggers};
 use futures_core::future::BoxFuture;
 
 impl Dispatcher {
@@ -12,15 +12,22 @@ impl Dispatcher {
     /// Failures of the store.
     pub fn start(self: &Arc<Self>) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async move {
-            self.store.orphan(None, EMBEDDED.to_owned()).await?;
-            for published in self.store.published().await? {
-                let version = Some(published.version);
-                self.flow_cache.set_published(&published.flow, version);
-                // A flow that can no longer be read fails when it is started, not here.
-                let _ = self.flow_cache.current(&published.flow).await;
+            let name = self.name().to_owned();
+            // Runs of other services are none of its business.
+            let whose = self.fleet.is_some().then(|| name.clone());
+            if self.fleet.is_some() {
+                clock::follow(self.store.now_ms());
             }
+            self.store.orphan(whose, name).await?;
+            self.reload_published().await?;
             self.reconcile().await?;
-            self.refill().await?;
+            match &self.fleet {
+                None => self.refill().await?,
+                Some(fleet) => {
+                    let (dispatcher, fleet) = (Arc::clone(self), Arc::clone(fleet));
+                    self.lifecycle.spawn(fleet::listen(dispatcher, fleet));
+                }
+            }
             self.lifecycle.spawn(maintenance::run(Arc::clone(self)));
             self.lifecycle.spawn(triggers::run(Arc::clone(self)));
             Ok(())

@@ -1,7 +1,7 @@
 //! Triggers that start flows without a request: schedules and polls.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -11,22 +11,35 @@ use platen_flow::model::{HttpRequest, Trigger};
 use platen_storage::Error as StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
 
 use crate::{
-    Dispatcher, Lane, Request, execution::Schedule, flow_cache::FlowVersion, identity::now_ms,
+    Dispatcher, Lane, Request, clock::now_ms, execution::Schedule, flow_cache::FlowVersion,
 };
 
 /// Interval between checks of the triggers. The finest schedule has minutes; a second keeps starts
 /// on time at the cost of one pass over the published flows.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Items that a poll remembers; older ones are forgotten and would start runs again.
-const MAX_SEEN: usize = 10_000;
+/// Items of an answer that are looked at; those beyond never start runs.
+const MAX_ITEMS: usize = 10_000;
+/// Items that a poll remembers: those of the last answer, and the newest of those before. Older
+/// ones are forgotten and would start runs again.
+const MAX_SEEN: usize = 2 * MAX_ITEMS;
+/// Bytes of an item's name; a longer one is replaced by its hash.
+const MAX_NAME_BYTES: usize = 64;
 
 /// Starts flows until the dispatcher closes.
 pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
     let mut due: HashMap<(String, u32), u64> = HashMap::new();
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
+        if let Some(fleet) = &dispatcher.fleet
+            && !fleet.has_triggers().await
+        {
+            // Due times are read again from the store when it is this one's turn.
+            due.clear();
+            continue;
+        }
         let published = dispatcher.flow_cache.all_published();
         due.retain(|known, _| published.contains(known));
         for key in published {
@@ -185,31 +198,47 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<FlowVersion>) {
     // Unreadable if the flow had another trigger before.
     let known = cursor.and_then(|cursor| serde_json::from_slice(&cursor).ok());
     let first = known.is_none();
-    let mut seen: VecDeque<String> = known.unwrap_or_default();
-    for item in found.as_array().into_iter().flatten() {
-        let name = match &item[&id] {
-            Json::String(name) => name.clone(),
-            Json::Null => continue,
-            other => other.to_string(),
+    let known: Vec<String> = known.unwrap_or_default();
+    let seen: HashSet<&str> = known.iter().map(String::as_str).collect();
+    let mut present: Vec<String> = Vec::new();
+    let mut are_present = HashSet::new();
+    for item in found.as_array().into_iter().flatten().take(MAX_ITEMS) {
+        let Some(name) = name_of(&item[&id]) else {
+            continue;
         };
-        if seen.contains(&name) {
+        if are_present.contains(&name) {
             continue;
         }
         // Items present at the first poll do not start runs.
-        if !first {
+        if !first && !seen.contains(name.as_str()) {
             let trigger = json!({"item": item});
             if !start(&dispatcher, &flow, &trigger, format!("poll:{name}")).await {
                 // The queue is full; the next poll finds the item again.
                 continue;
             }
         }
-        seen.push_back(name);
-        if seen.len() > MAX_SEEN {
-            seen.pop_front();
-        }
+        are_present.insert(name.clone());
+        present.push(name);
     }
-    let cursor = serde_json::to_vec(&seen).unwrap_or_default();
+    let gone = known.iter().filter(|name| !are_present.contains(*name));
+    let seen: Vec<&String> = gone.chain(&present).collect();
+    let seen = &seen[seen.len().saturating_sub(MAX_SEEN)..];
+    let cursor = serde_json::to_vec(seen).unwrap_or_default();
     let _ = dispatcher.store.save_cursor(key, Arc::from(cursor)).await;
+}
+
+/// The name by which a poll remembers an item; `None` if it has none.
+fn name_of(id: &Json) -> Option<String> {
+    let name = match id {
+        Json::String(name) => name.clone(),
+        Json::Null => return None,
+        other => other.to_string(),
+    };
+    if name.len() <= MAX_NAME_BYTES {
+        return Some(name);
+    }
+    let hash = Sha256::digest(name.as_bytes());
+    Some(hash.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// `status` and `body` of the response; `None` for an error or a body that is not JSON.

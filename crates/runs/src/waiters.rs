@@ -65,6 +65,22 @@ impl Waiters {
         }
     }
 
+    /// Whether somebody waits for the answer of a run.
+    pub fn is_waited_for(&self, id: &str) -> bool {
+        let all = self.listeners();
+        all.get(id).is_some_and(|it| !it.waiters.is_empty())
+    }
+
+    /// Runs with waiters and runs with watchers, at most `limit` of each.
+    pub fn known(&self, limit: usize) -> (Vec<String>, Vec<String>) {
+        let all = self.listeners();
+        let waited = all.iter().filter(|(_, it)| !it.waiters.is_empty());
+        let watched = all.iter().filter(|(_, it)| !it.watchers.is_empty());
+        let waited = waited.map(|(id, _)| id.clone()).take(limit).collect();
+        let watched = watched.map(|(id, _)| id.clone()).take(limit).collect();
+        (waited, watched)
+    }
+
     /// Sends the answer to the waiters of a run, and its last state to the watchers.
     pub fn answer(&self, id: &str, answer: &Answer) {
         let mut all = self.listeners();

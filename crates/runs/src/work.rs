@@ -15,10 +15,10 @@ use serde_json::Value as Json;
 use crate::{
     RunChannel,
     answer::{Times, bytes, ending},
+    clock::now_ms,
     execution::{FlowRunner, Journal, Progress, Record, RunOptions, StepHost, Stop},
     fault,
     flow_cache::FlowVersion,
-    identity::now_ms,
 };
 
 /// Records buffered before they are sent: steps take microseconds, a write takes more.

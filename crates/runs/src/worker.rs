@@ -23,7 +23,7 @@ use tokio::{
 };
 
 use crate::{
-    RunChannel,
+    RunChannel, clock,
     execution::{FlowRunner, Services, Stop},
     flow_cache::FlowVersion,
     protocol::{
@@ -86,11 +86,17 @@ pub async fn serve(
         Some(ToWorker::Welcome {
             heartbeat_ms,
             suspend_after_ms,
+            now_ms,
             ..
-        }) => (
-            Duration::from_millis(heartbeat_ms.max(10)),
-            Duration::from_millis(suspend_after_ms),
-        ),
+        }) => {
+            if let Some(now_ms) = now_ms {
+                clock::follow(now_ms);
+            }
+            (
+                Duration::from_millis(heartbeat_ms.max(10)),
+                Duration::from_millis(suspend_after_ms),
+            )
+        }
         Some(ToWorker::Refused { reason }) => return Err(Error::Refused(reason)),
         _ => return Err(Error::Closed),
     };

@@ -17,11 +17,12 @@ use crate::problem::Problem;
 pub(crate) type AllowedOrigins = Vec<String>;
 
 const METHODS: &str = "GET, HEAD, POST, PUT, DELETE";
-const REQUEST_HEADERS: &str = "authorization, content-type, if-match, if-none-match, x-api-key, \
-    x-change-note, x-pulpengine-change-note, x-request-id";
+const REQUEST_HEADERS: &str = "authorization, content-type, idempotency-key, if-match, \
+    if-none-match, prefer, traceparent, x-api-key, x-change-note, x-pulpengine-change-note, \
+    x-request-id";
 const RESPONSE_HEADERS: &str = "content-disposition, etag, location, retry-after, server-timing, \
     x-render-duration-ms, x-render-pages, x-render-size-bytes, x-render-warnings, x-request-id, \
-    x-template-version";
+    x-run-id, x-template-version";
 
 /// CORS state of a request.
 pub(crate) struct Cors {

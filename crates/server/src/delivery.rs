@@ -4,26 +4,28 @@
 use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, atomic::Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::Router;
 use futures_core::future::BoxFuture;
 use hyper::{HeaderMap, Request, Response, header::HeaderValue};
 use platen_delivery::{
-    Body, BodyHandle, Error, Handler, Limits, Listener, Observer, Peer as Client, Refusal,
-    RequestBody,
+    Body, BodyHandle, Error, Handler, Limits, Listener, Observer, Origin as Said, Peer as Client,
+    Refusal, RequestBody, TrustedProxies,
 };
 use platen_fault::{Backend, Code, Stage};
 use platen_render::chain;
-use platen_supervise::{AcceptBalancer, Forward, ForwardError, ProcessGroup, client_of};
+use platen_supervise::{
+    AcceptBalancer, Forward, ForwardError, ProcessGroup, Sender, base_url_of, client_of,
+};
 use tokio::sync::watch;
 use tower_service::Service as _;
 use tracing::{debug, info, warn};
 
 use crate::{
-    config::Config, flows::Flows, leadership::is_for_leader, metrics::Metrics, middleware::Peer,
-    problem::Problem, request_id,
+    base_url::BaseUrl, config::Config, flows::Flows, leadership::is_for_leader, metrics::Metrics,
+    middleware::Peer, problem::Problem, request_id, throttle::Throttle,
 };
 
 /// Timeout of a body that no route reads: this much after the routes' own timeout.
@@ -50,11 +52,16 @@ pub(crate) struct Connections {
 pub(crate) async fn serve(
     connections: Connections,
     config: &Config,
-    listeners: Listeners,
+    mut listeners: Listeners,
     router: Router,
     stopped: watch::Receiver<()>,
 ) {
     let limits = limits(config);
+    if config.exposure.is_protocol_expected {
+        for listener in &mut listeners.public {
+            listener.expect_proxy_headers(Arc::clone(&config.exposure.trusted));
+        }
+    }
     let Connections {
         flows,
         metrics,
@@ -65,13 +72,18 @@ pub(crate) async fn serve(
     let forward = group.map(|group| Arc::new(Forward::new(group, longest)));
     let watcher = |balancer| {
         let metrics = Arc::clone(&metrics);
-        Arc::new(Watcher { metrics, balancer })
+        Arc::new(Watcher {
+            metrics,
+            balancer,
+            refusals: Throttle::default(),
+        })
     };
     let (all, others) = (watcher(listeners.balancer), watcher(None));
     let service = ConnectionService {
         flows,
         router,
-        peer: Peer(address(&Client::Unix)),
+        client: Client::Unix,
+        proxies: Arc::clone(&config.exposure.trusted),
         forward,
         is_internal: false,
     };
@@ -82,7 +94,7 @@ pub(crate) async fn serve(
     });
     let make = Arc::new(move |client: &Client| -> Arc<dyn Handler> {
         Arc::new(ConnectionService {
-            peer: Peer(address(client)),
+            client: *client,
             ..service.clone()
         })
     });
@@ -157,22 +169,47 @@ pub(crate) enum Origin {
 struct ConnectionService {
     flows: Arc<Flows>,
     router: Router,
-    peer: Peer,
+    /// The other end of the connection.
+    client: Client,
+    proxies: Arc<TrustedProxies>,
     /// Forwards to the leader, if this process is a follower.
     forward: Option<Arc<Forward>>,
     /// True on the peer listener.
     is_internal: bool,
 }
 
+impl ConnectionService {
+    /// The client of a request, and the scheme and host that it used. A peer process has found them
+    /// out itself.
+    fn origin(&self, request: &mut Request<RequestBody>) -> (Peer, Option<BaseUrl>) {
+        let connected = Peer(address(&self.client));
+        let (peer, base_url) = if self.is_internal {
+            let headers = request.headers_mut();
+            let peer = client_of(headers).map_or(connected, Peer);
+            (peer, base_url_of(headers))
+        } else {
+            let Said { client, base_url } = self.proxies.origin(&self.client, request);
+            let peer = client.map_or(connected, |client| Peer(SocketAddr::new(client, 0)));
+            (peer, base_url)
+        };
+        (peer, base_url.map(|base| BaseUrl(base.into())))
+    }
+}
+
 impl Handler for ConnectionService {
-    fn handle(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
+    fn handle(&self, mut request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
+        let (peer, base_url) = self.origin(&mut request);
         let for_leader = is_for_leader(&request);
         if let Some(forward) = self.forward.as_ref().filter(|_| for_leader) {
-            let (forward, client) = (Arc::clone(forward), self.peer.0);
+            let forward = Arc::clone(forward);
             return Box::pin(async move {
+                let sender = Sender {
+                    client: peer.0,
+                    base_url: base_url.as_ref().map(|base| &*base.0),
+                };
                 let request_id = request_id::of(request.headers());
                 let id = (request_id::HEADER, &*request_id);
-                match forward.send(request, client, id).await {
+                match forward.send(request, sender, id).await {
                     Ok(response) => response,
                     Err(error) => {
                         let problem = Problem::from(error);
@@ -182,12 +219,14 @@ impl Handler for ConnectionService {
             });
         }
         let mut request = request.map(axum::body::Body::new);
-        let mut peer = self.peer;
+        let extensions = request.extensions_mut();
         if self.is_internal {
-            peer = client_of(request.headers_mut()).map_or(peer, Peer);
-            request.extensions_mut().insert(Origin::ForwardedByPeer);
+            extensions.insert(Origin::ForwardedByPeer);
         }
-        request.extensions_mut().insert(peer);
+        extensions.insert(peer);
+        if let Some(base_url) = base_url {
+            extensions.insert(base_url);
+        }
         let (flows, mut router) = (Arc::clone(&self.flows), self.router.clone());
         let must_wait = for_leader && !flows.is_started();
         Box::pin(async move {
@@ -204,6 +243,8 @@ impl Handler for ConnectionService {
 struct Watcher {
     metrics: Arc<Metrics>,
     balancer: Option<Arc<AcceptBalancer>>,
+    /// Of lines about refused connections of proxies.
+    refusals: Throttle,
 }
 
 impl Observer for Watcher {
@@ -216,6 +257,14 @@ impl Observer for Watcher {
         self.balancer.iter().for_each(|balancer| balancer.ended());
         if let Some(cause) = cause {
             let client = address(client).ip().to_string();
+            if let Error::ProxyHeader(cause) = cause {
+                self.metrics.rejected("proxy-header");
+                if let Some(more) = self.refusals.pass(Instant::now()) {
+                    let message = "connection of a trusted proxy refused: see PROXY_PROTOCOL";
+                    warn!(client, cause = chain(cause), more, "{message}");
+                }
+                return;
+            }
             debug!(client, cause = chain(cause), "connection aborted");
         }
     }

@@ -86,6 +86,7 @@ impl Flows {
             retention: Duration::from_secs(u64::from(config.flow.retention_hours) * 3600),
             outbound: Some(Arc::clone(&outbound)),
             secrets: known,
+            fleet: store.peers(),
             ..Settings::default()
         };
         let dispatcher = Dispatcher::new(store.runs(), store.flows(), store.templates(), settings);
@@ -223,6 +224,13 @@ impl Flows {
             "Runs waiting for a slot, by lane.",
             &waiting,
         );
+        if let Some(queued) = dispatcher.queued_in_fleet() {
+            gauge(
+                "fleet_runs_waiting",
+                "Runs of all services that wait for a slot.",
+                &[("", queued)],
+            );
+        }
         gauge(
             "runs_held",
             "Runs in progress.",

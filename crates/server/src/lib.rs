@@ -7,19 +7,24 @@
 mod accepted_run;
 mod access_log;
 pub mod auth;
+pub mod backup;
+mod base_url;
 mod compression;
 mod config;
 mod cors;
 pub mod deferred;
 mod delivery;
 mod extension;
+mod files;
 mod flows;
+mod instance;
 pub mod intake;
 mod leadership;
 mod link_key;
 pub mod log;
 pub mod metrics;
 pub mod middleware;
+pub mod migration;
 mod openapi;
 mod opening;
 pub mod operation;
@@ -37,15 +42,19 @@ mod routes;
 mod sandbox;
 mod server;
 pub mod services;
+mod shared_limits;
+mod start_error;
 mod stores;
 mod templates;
+mod throttle;
 
 pub use self::{
     config::{
-        ChildIsolation, Config, ConfigError, DatabaseConfig, FOREIGN, Foreign, LogFormat, LogLevel,
-        MailConfig, RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings, TraceConfig,
-        WebhookConfig,
+        ChildIsolation, Config, ConfigError, DatabaseConfig, ExposureConfig, FOREIGN, Foreign,
+        LogFormat, LogLevel, MailConfig, RenderIsolation, SETTINGS, SandboxLevel, Setting,
+        Settings, TraceConfig, Weakness, WebhookConfig, read_secret_file, secret_variable,
     },
     extension::{Extension, ExtensionFactory},
-    server::{Error, Server, serve},
+    server::{Server, serve},
+    start_error::Error,
 };

@@ -1,5 +1,6 @@
-//! The signing key of links: a file in the data folder, so that links survive a restart and are
-//! valid in every process of that folder.
+//! The signing key of links. It is a file in the data folder, so that links survive a restart and are
+//! valid in every process of that folder; or an object in a bucket, so that they are valid at every
+//! service that shares it; or made from a secret of the settings.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -10,9 +11,30 @@ use std::{
 };
 
 use platen_signing::LinkKey;
+use platen_storage::blobs::{BlobError, Bucket};
+use sha2::{Digest, Sha256};
 
 /// File name of the key.
 const NAME: &str = "link.key";
+/// The key in a bucket.
+const OBJECT: &str = "keys/link.key";
+
+/// The key that a secret stands for.
+pub(crate) fn of_secret(secret: &str) -> LinkKey {
+    LinkKey::new(Sha256::digest(format!("platen link key\n{secret}")).into())
+}
+
+/// Reads the key in a bucket, or creates it. Concurrent services agree on one key.
+///
+/// # Errors
+/// If the bucket fails, or the object is not a key.
+pub(crate) fn in_bucket(bucket: &Bucket) -> Result<LinkKey, BlobError> {
+    let new = random().map_err(BlobError::Failed)?;
+    let found = bucket.once(OBJECT, &new, new.len() as u64)?;
+    let key = <[u8; 32]>::try_from(found);
+    key.map(LinkKey::new)
+        .map_err(|_| BlobError::Damaged(OBJECT.to_owned()))
+}
 
 /// Reads the key in `folder`, or creates it. Concurrent processes agree on one key.
 ///
@@ -35,11 +57,16 @@ fn read(place: &Path) -> io::Result<[u8; 32]> {
     })
 }
 
+fn random() -> io::Result<[u8; 32]> {
+    let mut key = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    Ok(key)
+}
+
 /// Writes the key to a temporary file and hard-links it into place: atomic, and the first writer
 /// wins.
 fn make(place: &Path) -> io::Result<()> {
-    let mut key = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    let key = random()?;
     let nonce = RandomState::new().hash_one(std::process::id());
     let beside = place.with_extension(format!("key.{nonce:016x}"));
     let mut options = OpenOptions::new();

@@ -17,7 +17,7 @@ use axum::{
     response::Response,
 };
 use hyper::{
-    HeaderMap, Method, StatusCode,
+    HeaderMap, Method, StatusCode, Uri,
     header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, HOST, HeaderName, HeaderValue},
 };
 use platen_fault::Code;
@@ -26,6 +26,7 @@ use tracing::Instrument as _;
 use crate::{
     access_log::AccessLog,
     auth::Keys,
+    base_url::{self, BaseUrl},
     compression,
     cors::{self, AllowedOrigins},
     log::LogFields,
@@ -39,14 +40,14 @@ use crate::{
 /// Authentication and rate limits.
 pub(crate) struct Admission {
     pub(crate) keys: Arc<Keys>,
-    pub(crate) requests: RateLimit,
+    pub(crate) requests: Arc<RateLimit>,
     pub(crate) renders: Arc<RateLimit>,
     pub(crate) origins: AllowedOrigins,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) operations: OperationTable,
 }
 
-/// The address at the other end of the connection.
+/// The address of the client: at the other end of the connection, or as a trusted proxy says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
@@ -56,6 +57,7 @@ pub struct Context {
     pub(crate) client: Client,
     /// Request id, also in the log and in X-Request-Id.
     pub request_id: Arc<str>,
+    pub(crate) base_url: Option<BaseUrl>,
 }
 
 /// Handles a request.
@@ -77,14 +79,17 @@ pub(crate) async fn handle(
     let early = early.or_else(|| options_of_all(&request));
     let answer = match early.or_else(|| coding_problem(request.headers()).map(Err)) {
         Some(answer) => answer,
-        None => match admit(&admission, route, request.headers(), address) {
+        None => match admit(&admission, route, &request, address) {
             Err(problem) => Err(problem),
             Ok(client) => {
+                let base_url = request.extensions_mut().remove::<BaseUrl>();
                 request.extensions_mut().insert(Context {
                     client,
                     request_id: Arc::clone(&request_id),
+                    base_url: base_url.clone(),
                 });
-                guard(next.run(request).instrument(access_log.span())).await
+                let work = next.run(request).instrument(access_log.span());
+                guard(base_url::within(base_url, work)).await
             }
         },
     };
@@ -132,9 +137,10 @@ fn coding_problem(headers: &HeaderMap) -> Option<Problem> {
 fn admit(
     admission: &Admission,
     route: Option<&Operation>,
-    headers: &HeaderMap,
+    request: &Request,
     address: IpAddr,
 ) -> Result<Client, Problem> {
+    let headers = request.headers();
     let anonymous = Client::new(crate::auth::Caller::Anonymous, address);
     let Some(route) = route else {
         // The fallbacks answer requests without a route, but the rate limit counts them.
@@ -147,7 +153,7 @@ fn admit(
             .map(|_| anonymous);
     }
     if !admission.keys.are_needed() {
-        check_host(headers)?;
+        check_host(request.uri(), headers)?;
     }
     let caller = match admission.keys.check(headers, route.access) {
         Ok(caller) => caller,
@@ -171,11 +177,15 @@ fn admit(
 
 /// Without keys the service accepts local requests only. A `Host` other than this machine's
 /// indicates DNS rebinding from a page in its browser.
-fn check_host(headers: &HeaderMap) -> Result<(), Problem> {
-    let Some(host) = headers.get(HOST) else {
-        return Ok(());
+fn check_host(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    // HTTP/2 has it in `:authority`, which becomes part of the target.
+    let host = match (uri.authority(), headers.get(HOST)) {
+        (Some(authority), _) => authority.as_str(),
+        (None, Some(host)) => host.to_str().unwrap_or("?"),
+        (None, None) => return Ok(()),
     };
-    let host = host.to_str().unwrap_or("?");
+    // Behind a name of a user; no client of ours sends one.
+    let host = host.rsplit('@').next().unwrap_or(host);
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or(rest),
         None => host.split(':').next().unwrap_or(host),
@@ -246,7 +256,11 @@ mod tests {
         let check = |host: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(HOST, HeaderValue::from_static(host));
-            check_host(&headers).is_ok()
+            let by_header = check_host(&Uri::from_static("/"), &headers).is_ok();
+            // As HTTP/2 names it.
+            let uri = format!("https://{host}/").parse().unwrap();
+            assert_eq!(check_host(&uri, &HeaderMap::new()).is_ok(), by_header);
+            by_header
         };
         assert!(check("localhost:3000") && check("127.0.0.1") && check("[::1]:3000"));
         assert!(!check("attacker.example") && !check("10.0.0.1:3000"));

@@ -13,19 +13,22 @@ use tracing::{info, warn};
 
 use crate::{
     config::{Config, RenderIsolation},
-    link_key,
+    files::Files,
     metrics::Metrics,
     pieces::PieceStore,
     results::Results,
     sandbox::Sandbox,
-    server::{Error, POLL_INTERVAL},
     services::{Opened, Services},
+    start_error::Error,
     stores::{Stores, Use},
 };
 
+/// Poll interval of conditions that a start or a shutdown waits for.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
 /// Locks the data folder: this process's caches would not notice writes of another service. A
 /// successor waits for its predecessor.
-fn lock(config: &Config, group: Option<&ProcessGroup>) -> Result<File, Error> {
+pub(crate) fn lock(config: &Config, group: Option<&ProcessGroup>) -> Result<File, Error> {
     let folder = config.database_folder();
     let made = platen_storage::create_folder(folder)
         .and_then(|()| File::create(folder.join("platen.lock")));
@@ -52,20 +55,26 @@ fn patience(config: &Config, group: Option<&ProcessGroup>) -> Duration {
     })
 }
 
+/// Why the database cannot be opened or migrated.
+pub(crate) fn store_failure(config: &Config, source: platen_storage::Error) -> Error {
+    match (&config.database.url, source) {
+        (Some(_), platen_storage::Error::InUse) => Error::DatabaseInUse,
+        (_, source @ platen_storage::Error::TooOld { .. }) => Error::NotMigrated(source),
+        (Some(_), source) => Error::Database(source),
+        (None, source) => Error::Store {
+            folder: config.database_folder().display().to_string(),
+            source,
+        },
+    }
+}
+
 /// Opens the data folder, the database and the backends. Blocks.
 ///
 /// # Errors
 /// What cannot be opened.
 pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Services, Error> {
     let folder = config.database_folder();
-    let failed = |source| match (&config.database.url, source) {
-        (Some(_), platen_storage::Error::InUse) => Error::DatabaseInUse,
-        (Some(_), source) => Error::Database(source),
-        (None, source) => Error::Store {
-            folder: folder.display().to_string(),
-            source,
-        },
-    };
+    let failed = |source| store_failure(&config, source);
     let follower = group.as_ref().filter(|group| !group.is_leader());
     let (lock, how, blobs) = match follower {
         None => {
@@ -77,11 +86,11 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         Some(group) => (None, Use::Follower, group.own_folder()),
     };
     let (store, database_lock) = Stores::open(&config, how).map_err(failed)?;
-    // All processes sign with this key, and store results.
-    let key = Arc::new(link_key::open(folder).map_err(Error::LinkKey)?);
-    let pieces = PieceStore::open(&blobs, &config, Arc::clone(&key)).map_err(Error::Blobs)?;
+    // All processes sign with its key, and store results.
+    let files = Files::open(&config, &blobs)?;
+    let pieces = PieceStore::new(files.pieces, Arc::clone(&files.key));
     let metrics = Arc::new(Metrics::default());
-    let results = Results::open(&config, key, Arc::clone(&metrics)).map_err(Error::Results)?;
+    let results = Results::new(&config, files.results, files.key, Arc::clone(&metrics));
     let sandbox = Arc::new(Sandbox::new(&config));
     let mut engine = Engine::new(&config.fonts()).with_helpers({
         let sandbox = Arc::clone(&sandbox);
@@ -101,6 +110,8 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         sandbox,
         pieces,
         results,
+        requests: files.requests,
+        bucket: files.bucket,
         metrics,
         group,
         lock,

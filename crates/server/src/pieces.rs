@@ -3,7 +3,6 @@
 
 use std::{
     collections::HashMap,
-    path::Path,
     sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -14,9 +13,9 @@ use platen_render::chain;
 use platen_runs::execution::{Link, Piece, PieceError, Pieces};
 use platen_script::Preparer;
 use platen_signing::LinkKey;
-use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
+use platen_storage::blobs::{BlobError, BlobStore};
 
-use crate::{config::Config, problem::Problem};
+use crate::problem::Problem;
 
 /// Prefix of actions in the blob store.
 const PREFIX: &str = "pieces/";
@@ -27,24 +26,20 @@ const LINK_LIFE: Duration = Duration::from_secs(300);
 
 /// Store of custom actions.
 pub(crate) struct PieceStore {
-    blobs: FolderBlobs,
+    blobs: Box<dyn BlobStore>,
     key: Arc<LinkKey>,
     /// Compiled actions by digest.
     ready: Mutex<HashMap<String, Arc<Piece>>>,
 }
 
 impl PieceStore {
-    /// Opens the store in `folder`, which only this process uses; `key` signs links.
-    pub(crate) fn open(
-        folder: &Path,
-        config: &Config,
-        key: Arc<LinkKey>,
-    ) -> Result<Self, BlobError> {
-        Ok(Self {
-            blobs: FolderBlobs::open(folder, config.blobs_max_bytes)?,
+    /// The actions in `blobs`; `key` signs links.
+    pub(crate) fn new(blobs: Box<dyn BlobStore>, key: Arc<LinkKey>) -> Self {
+        Self {
+            blobs,
             key,
             ready: Mutex::default(),
-        })
+        }
     }
 
     /// Stores an archive with the `name` and `version` of its manifest; true if it is new. Blocks.

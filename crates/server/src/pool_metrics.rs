@@ -4,81 +4,97 @@ use std::fmt::Write;
 
 use platen_browser::{BOUNDS_SECONDS, HistogramSnapshot, Isolation, Processes, Snapshot};
 
-/// Writes the metrics of a pool; `name` is its label.
-pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
-    let label = format!("pool=\"{name}\"");
-    #[rustfmt::skip]
-    let values = [
-        ("queue_depth", "gauge", pool.waiting as u64, "Jobs waiting for a slot."),
-        ("slots_in_use", "gauge", pool.in_use as u64, "Slots in use."),
-        ("slots", "gauge", pool.slots as u64, "Slots."),
-        ("children", "gauge", pool.children as u64, "Child processes, including those starting and stopping."),
-        ("idle_children", "gauge", pool.idle as u64, "Idle child processes."),
-        ("starting_children", "gauge", pool.starting as u64, "Child processes being started."),
-        ("memory_bytes", "gauge", pool.memory_bytes, "Memory of child processes."),
-        ("starts_total", "counter", pool.starts, "Child processes started."),
-        ("start_failures_total", "counter", pool.start_failures, "Failed starts of child processes."),
-        ("retries_total", "counter", pool.retries, "Jobs retried because their child process exited."),
-    ];
-    for (metric, kind, value, about) in values {
+/// A pool: its label, its state, and how its processes are isolated.
+pub(crate) type Pool<'a> = (&'static str, &'a Snapshot, Isolation);
+
+/// A value of a pool: name, kind, what it is of a pool, description.
+type Value = (
+    &'static str,
+    &'static str,
+    fn(&Snapshot) -> u64,
+    &'static str,
+);
+
+#[rustfmt::skip]
+const VALUES: [Value; 10] = [
+    ("queue_depth", "gauge", |pool| pool.waiting as u64, "Jobs waiting for a slot."),
+    ("slots_in_use", "gauge", |pool| pool.in_use as u64, "Slots in use."),
+    ("slots", "gauge", |pool| pool.slots as u64, "Slots."),
+    ("children", "gauge", |pool| pool.children as u64, "Child processes, including those starting and stopping."),
+    ("idle_children", "gauge", |pool| pool.idle as u64, "Idle child processes."),
+    ("starting_children", "gauge", |pool| pool.starting as u64, "Child processes being started."),
+    ("memory_bytes", "gauge", |pool| pool.memory_bytes, "Memory of child processes."),
+    ("starts_total", "counter", |pool| pool.starts, "Child processes started."),
+    ("start_failures_total", "counter", |pool| pool.start_failures, "Failed starts of child processes."),
+    ("retries_total", "counter", |pool| pool.retries, "Jobs retried because their child process exited."),
+];
+
+/// Writes the metrics of all pools. The text format wants all lines of a metric together, under one
+/// description, so the pools of a metric follow each other.
+pub(crate) fn write_pools(text: &mut String, pools: &[Pool<'_>]) {
+    if pools.is_empty() {
+        return;
+    }
+    for (metric, kind, value, about) in VALUES {
         head(text, metric, kind, about);
-        let _ = writeln!(text, "platen_pool_{metric}{{{label}}} {value}");
+        for (name, pool, _) in pools {
+            let value = value(pool);
+            let _ = writeln!(text, "platen_pool_{metric}{{pool=\"{name}\"}} {value}");
+        }
     }
-    head(
-        text,
-        "replaced_total",
-        "counter",
-        "Child processes replaced, by reason.",
-    );
-    for (reason, count) in pool.replaced {
-        let reason = reason.name();
-        let _ = writeln!(
-            text,
-            "platen_pool_replaced_total{{{label},reason=\"{reason}\"}} {count}"
-        );
-    }
-    head(text, "refused_total", "counter", "Jobs refused, by reason.");
-    for (reason, count) in pool.refused {
-        let reason = reason.name();
-        let _ = writeln!(
-            text,
-            "platen_pool_refused_total{{{label},reason=\"{reason}\"}} {count}"
-        );
-    }
+    write_reasons(text, pools);
     histogram(
         text,
         "wait_seconds",
         "Time spent waiting for a slot and a child process.",
-        &label,
-        &pool.waits,
+        pools,
+        |pool| &pool.waits,
     );
     histogram(
         text,
         "job_seconds",
         "Duration of jobs in the child process.",
-        &label,
-        &pool.jobs,
+        pools,
+        |pool| &pool.jobs,
     );
     histogram(
         text,
         "start_seconds",
         "Duration of starts.",
-        &label,
-        &pool.start_time,
+        pools,
+        |pool| &pool.start_time,
     );
+    write_isolation(text, pools);
 }
 
-/// Writes how the processes of a pool are isolated.
-pub(crate) fn write_isolation(text: &mut String, name: &str, isolation: Isolation) {
+fn write_reasons(text: &mut String, pools: &[Pool<'_>]) {
+    let about = "Child processes replaced, by reason.";
+    head(text, "replaced_total", "counter", about);
+    for (name, pool, _) in pools {
+        for (reason, count) in pool.replaced {
+            let labels = format!("pool=\"{name}\",reason=\"{}\"", reason.name());
+            let _ = writeln!(text, "platen_pool_replaced_total{{{labels}}} {count}");
+        }
+    }
+    head(text, "refused_total", "counter", "Jobs refused, by reason.");
+    for (name, pool, _) in pools {
+        for (reason, count) in pool.refused {
+            let labels = format!("pool=\"{name}\",reason=\"{}\"", reason.name());
+            let _ = writeln!(text, "platen_pool_refused_total{{{labels}}} {count}");
+        }
+    }
+}
+
+fn write_isolation(text: &mut String, pools: &[Pool<'_>]) {
     let about =
         "1 for the isolation level of the child processes: full, landlock, network or none.";
     head(text, "isolation", "gauge", about);
-    for level in ["full", "landlock", "network", "none"] {
-        let value = u8::from(level == isolation.name());
-        let _ = writeln!(
-            text,
-            "platen_pool_isolation{{pool=\"{name}\",level=\"{level}\"}} {value}"
-        );
+    for (name, _, isolation) in pools {
+        for level in ["full", "landlock", "network", "none"] {
+            let value = u8::from(level == isolation.name());
+            let labels = format!("pool=\"{name}\",level=\"{level}\"");
+            let _ = writeln!(text, "platen_pool_isolation{{{labels}}} {value}");
+        }
     }
 }
 
@@ -123,22 +139,54 @@ fn head(text: &mut String, name: &str, kind: &str, about: &str) {
     let _ = writeln!(text, "# TYPE platen_pool_{name} {kind}");
 }
 
-fn histogram(text: &mut String, name: &str, about: &str, label: &str, values: &HistogramSnapshot) {
+fn histogram(
+    text: &mut String,
+    name: &str,
+    about: &str,
+    pools: &[Pool<'_>],
+    values: fn(&Snapshot) -> &HistogramSnapshot,
+) {
     head(text, name, "histogram", about);
-    let mut total = 0;
-    for (bound, count) in BOUNDS_SECONDS.iter().zip(values.buckets) {
-        total += count;
+    for (label, pool, _) in pools {
+        let (values, label) = (values(pool), format!("pool=\"{label}\""));
+        let mut total = 0;
+        for (bound, count) in BOUNDS_SECONDS.iter().zip(values.buckets) {
+            total += count;
+            let labels = format!("{label},le=\"{bound}\"");
+            let _ = writeln!(text, "platen_pool_{name}_bucket{{{labels}}} {total}");
+        }
+        let (count, sum) = (values.count, values.sum.as_secs_f64());
         let _ = writeln!(
             text,
-            "platen_pool_{name}_bucket{{{label},le=\"{bound}\"}} {total}"
+            "platen_pool_{name}_bucket{{{label},le=\"+Inf\"}} {count}"
         );
+        let _ = writeln!(text, "platen_pool_{name}_sum{{{label}}} {sum}");
+        let _ = writeln!(text, "platen_pool_{name}_count{{{label}}} {count}");
     }
-    let count = values.count;
-    let _ = writeln!(
-        text,
-        "platen_pool_{name}_bucket{{{label},le=\"+Inf\"}} {count}"
-    );
-    let sum = values.sum.as_secs_f64();
-    let _ = writeln!(text, "platen_pool_{name}_sum{{{label}}} {sum}");
-    let _ = writeln!(text, "platen_pool_{name}_count{{{label}}} {count}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_of_two_pools_has_one_description() {
+        let pool = Snapshot::default();
+        let mut text = String::new();
+        let isolation = Isolation::default();
+        write_pools(
+            &mut text,
+            &[("a", &pool, isolation), ("b", &pool, isolation)],
+        );
+        let mut described: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE "))
+            .collect();
+        let count = described.len();
+        described.sort_unstable();
+        described.dedup();
+        assert_eq!(described.len(), count, "{text}");
+        let slots = "platen_pool_slots{pool=\"a\"} 0\nplaten_pool_slots{pool=\"b\"} 0\n";
+        assert!(text.contains(slots), "{text}");
+    }
 }

@@ -1,4 +1,5 @@
-//! Rate limits per minute and client: a token bucket per client, in a bounded map.
+//! Rate limits per minute and client: a token bucket per client, in a bounded map. What a client
+//! takes at another service of a fleet leaves its bucket here a moment later.
 
 use std::{
     net::IpAddr,
@@ -49,14 +50,57 @@ struct Bucket {
 pub(crate) struct RateLimit {
     per_minute: f64,
     buckets: Mutex<FxHashMap<Client, Bucket>>,
+    /// Usage that was not sent to other services yet; `None` if there are no
+    /// others.
+    unsent: Option<Mutex<FxHashMap<Client, u32>>>,
 }
 
 impl RateLimit {
+    /// Collects usage for other services.
+    pub(crate) fn shared(self) -> Self {
+        Self {
+            unsent: Some(Mutex::default()),
+            ..self
+        }
+    }
+
+    /// What clients took since the last call, of at most `limit` clients.
+    pub(crate) fn unsent(&self, limit: usize) -> Vec<(Client, u32)> {
+        let Some(unsent) = &self.unsent else {
+            return Vec::new();
+        };
+        let mut unsent = unsent.lock();
+        if unsent.len() <= limit {
+            return unsent.drain().collect();
+        }
+        let some: Vec<Client> = unsent.keys().take(limit).copied().collect();
+        let some = some.into_iter();
+        some.filter_map(|client| unsent.remove_entry(&client))
+            .collect()
+    }
+
+    /// A client took tokens at another service.
+    pub(crate) fn took_elsewhere(&self, client: Client, count: u32) {
+        if self.per_minute <= 0.0 {
+            return;
+        }
+        let now = Instant::now();
+        let mut buckets = self.buckets.lock();
+        let client = self.make_room(&mut buckets, client, now);
+        let bucket = buckets.entry(client).or_insert(Bucket {
+            tokens: self.per_minute,
+            seen: now,
+        });
+        // A debt of a minute at most: that is what a service admits before it hears of another.
+        bucket.tokens = (bucket.tokens - f64::from(count)).max(-self.per_minute);
+    }
+
     /// A rate limit; 0 disables it.
     pub(crate) fn new(per_minute: u32) -> Self {
         Self {
             per_minute: f64::from(per_minute),
             buckets: Mutex::default(),
+            unsent: None,
         }
     }
 
@@ -89,6 +133,13 @@ impl RateLimit {
             return Err(Duration::from_secs_f64(seconds));
         }
         bucket.tokens -= f64::from(count);
+        if let Some(unsent) = &self.unsent {
+            let mut unsent = unsent.lock();
+            if unsent.len() < MAX_CLIENTS || unsent.contains_key(&client) {
+                let known = unsent.entry(client).or_default();
+                *known = known.saturating_add(count);
+            }
+        }
         Ok(())
     }
 
@@ -144,6 +195,27 @@ mod tests {
         assert!(limit.take_at(Client::Key(0), 30, now).is_ok());
         let later = now + Duration::from_secs(100);
         assert!(limit.take_at(Client::Key(0), 1, later).is_err());
+    }
+
+    #[test]
+    fn what_a_client_takes_elsewhere_counts() {
+        let (one, other) = (RateLimit::new(4).shared(), RateLimit::new(4).shared());
+        let (now, client) = (Instant::now(), Client::Key(1));
+        let take = |limit: &RateLimit| limit.take_at(client, 1, now).is_ok();
+        assert!((0..3).all(|_| take(&one)) && take(&other));
+        let sent = one.unsent(9);
+        assert_eq!(sent, [(client, 3)]);
+        assert!(one.unsent(9).is_empty());
+        for (client, count) in sent {
+            other.took_elsewhere(client, count);
+        }
+        assert!(!take(&other) && take(&one));
+        // Usage elsewhere is not passed on.
+        assert_eq!(other.unsent(9), [(client, 1)]);
+        for address in 0..5 {
+            let _ = one.take_at(Client::Address(address), 1, now);
+        }
+        assert_eq!((one.unsent(2).len(), one.unsent(9).len()), (2, 4));
     }
 
     #[test]

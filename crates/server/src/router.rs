@@ -15,7 +15,6 @@ use crate::{
     openapi,
     operation::{Mounted, OperationTable},
     problem::Problem,
-    rate_limit::RateLimit,
     routes::{
         convert::{self, ConvertApi},
         documentation,
@@ -46,7 +45,7 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
     let _ = description.set(Page::new(serde_json::to_vec(&document).unwrap_or_default()));
     let admission = Admission {
         keys: Arc::clone(&services.keys),
-        requests: RateLimit::new(services.config.rate_limit_max),
+        requests: Arc::clone(&services.request_rate),
         renders: Arc::clone(&services.render_rate),
         origins: services.config.cors_allowed_origins.clone(),
         metrics: Arc::clone(&services.metrics),
@@ -69,6 +68,7 @@ fn mount_health(mounted: &mut Mounted, services: &Services) {
         sandbox: Arc::clone(&services.sandbox),
         flows: Arc::clone(&services.flows),
         results: Arc::clone(&services.results),
+        bucket: services.bucket.clone(),
         group: services.group.clone(),
         waits_for_chromium: services.config.chromium_warm,
         waits_for_libreoffice: services.config.libreoffice_warm,

@@ -8,82 +8,26 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
-use platen_browser::{SandboxUnavailable, choose_launcher};
-use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
-use platen_supervise::{AcceptBalancer, Channel, Membership, MembershipError, ProcessGroup};
+use platen_browser::choose_launcher;
+use platen_delivery::{AcceptPolicy, Listener, Sharing};
+use platen_supervise::{AcceptBalancer, Channel, Membership, ProcessGroup};
 use tokio::{sync::watch, task::JoinHandle};
 use tracing::{error, info, warn};
 
 use crate::{
-    config::{ChildIsolation, Config, ConfigError},
+    config::{ChildIsolation, Config},
     deferred,
     delivery::{self, Connections, Listeners},
     extension::{Extension, ExtensionFactory},
     log,
-    opening::open,
+    opening::{POLL_INTERVAL, open},
     readiness::CHILD_START_TIMEOUT,
     results,
     router::router,
     services::Services,
+    shared_limits,
+    start_error::Error,
 };
-
-/// Why the service cannot start.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Cannot listen on an address.
-    #[error(transparent)]
-    Listen(#[from] ListenError),
-    /// The store cannot be opened.
-    #[error("the data folder `{folder}` cannot be opened")]
-    Store {
-        /// The data folder.
-        folder: String,
-        /// The cause.
-        source: platen_storage::Error,
-    },
-    /// The PostgreSQL database cannot be used.
-    #[error("the database that DATABASE_URL names cannot be used")]
-    Database(#[source] platen_storage::Error),
-    /// Another service uses the PostgreSQL database.
-    #[error("the database that DATABASE_URL names is in use by another service")]
-    DatabaseInUse,
-    /// The data folder cannot be created or written to.
-    #[error("the data folder `{folder}` cannot be written to")]
-    Folder {
-        /// The data folder.
-        folder: String,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// Another service uses the data folder.
-    #[error("the data folder `{0}` is in use by another service")]
-    InUse(String),
-    /// The blob store cannot be opened.
-    #[error("the blobs in the data folder cannot be opened")]
-    Blobs(#[source] platen_storage::blobs::BlobError),
-    /// The folder of stored results cannot be opened.
-    #[error("the stored results in the data folder cannot be opened")]
-    Results(#[source] platen_storage::blobs::BlobError),
-    /// The signing key of links cannot be read or created.
-    #[error("the key of signed links, `link.key` in the data folder, cannot be used")]
-    LinkKey(#[source] std::io::Error),
-    /// Cannot join the supervisor's process group.
-    #[error(transparent)]
-    Membership(#[from] MembershipError),
-    /// A setting is unusable.
-    #[error("a setting cannot be used")]
-    Config(#[source] ConfigError),
-    /// `RENDER_ISOLATION=jail`, but sandboxes are unavailable.
-    #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
-    Isolation(#[source] platen_jail::Error),
-    /// This machine does not support `CHILD_ISOLATION=required`.
-    #[error("CHILD_ISOLATION is `required`")]
-    ChildIsolation(#[from] SandboxUnavailable),
-    /// The system cannot provide a thread or a signal handler.
-    #[error("the system gives no thread or signal")]
-    System(#[from] std::io::Error),
-}
 
 /// A service that listens.
 pub struct Server {
@@ -93,9 +37,6 @@ pub struct Server {
     address: SocketAddr,
     supervisor: Option<Channel>,
 }
-
-/// Poll interval of conditions that a start or a shutdown waits for.
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Server {
     /// Opens the store and listens.
@@ -194,7 +135,10 @@ impl Server {
 
     /// Serves until `shutdown` completes, then finishes the work in progress within the shutdown
     /// timeout.
-    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+    ///
+    /// # Errors
+    /// Another service took the database.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         let services = self.services;
         say_listening(&services, &self.listeners.public);
         // Before the start of flows: runs that the previous process left behind need the routes.
@@ -232,10 +176,12 @@ impl Server {
                 None => std::future::pending().await,
             }
         };
+        let mut ended = Ok(());
         tokio::select! {
             () = shutdown => {}
             () = services.database_lost() => {
                 error!("another service has taken the database: this one ends");
+                ended = Err(Error::DatabaseInUse);
             }
             () = supervised => {
                 error!("the supervisor has ended");
@@ -248,6 +194,7 @@ impl Server {
         finish(&services, connections).await;
         sweeping.abort();
         sweeping_requests.abort();
+        ended
     }
 }
 
@@ -321,6 +268,16 @@ fn start_parts(services: &Services) {
     }
     if !services.is_follower() {
         tokio::spawn(Arc::clone(&services.flows).start());
+        tokio::spawn(services.renderer.templates.clone().follow_fleet());
+        tokio::spawn(services.flow_definitions.clone().follow_fleet());
+    }
+    if let Some(fleet) = &services.fleet {
+        let limits = vec![
+            Arc::clone(&services.request_rate),
+            Arc::clone(&services.render_rate),
+        ];
+        let peers = Arc::clone(&fleet.peers);
+        tokio::spawn(shared_limits::exchange(peers, limits));
     }
 }
 
@@ -412,7 +369,6 @@ pub fn serve<'a>(
                     _ = hang_up.recv() => {}
                 }
             })
-            .await;
-        Ok(())
+            .await
     })
 }

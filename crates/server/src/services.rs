@@ -1,12 +1,15 @@
 //! The components of the service: each is created once and shared.
 
-use std::{fs::File, sync::Arc, time::Duration};
+use std::{fs::File, sync::Arc};
 
 use parking_lot::Mutex;
 use platen_engine::Engine;
 use platen_fault::Resource;
-use platen_runs::execution::Replay;
-use platen_storage::ServiceLock;
+use platen_runs::{Fleet, execution::Replay};
+use platen_storage::{
+    ServiceLock,
+    blobs::{Bucket, RequestFiles},
+};
 use platen_supervise::ProcessGroup;
 
 use crate::{
@@ -23,7 +26,7 @@ use crate::{
     results::Results,
     sandbox::Sandbox,
     stores::Stores,
-    templates::TemplateRepository,
+    templates::{TemplateRepository, Writers},
 };
 
 /// Components that are created first because they can fail.
@@ -33,6 +36,8 @@ pub(crate) struct Opened {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pieces: PieceStore,
     pub(crate) results: Results,
+    pub(crate) requests: Arc<dyn RequestFiles>,
+    pub(crate) bucket: Option<Arc<Bucket>>,
     pub(crate) metrics: Arc<Metrics>,
     /// Position in the process group, if there are several processes.
     pub(crate) group: Option<ProcessGroup>,
@@ -59,12 +64,18 @@ pub struct Services {
     pub webhook_key: Option<Arc<str>>,
     pub(crate) pieces: Arc<PieceStore>,
     pub(crate) results: Arc<Results>,
+    /// The bucket of results, custom actions and deferred requests, if they are in one.
+    pub(crate) bucket: Option<Arc<Bucket>>,
     /// Limits the memory and disk space of bodies and uploads.
     pub intake: Arc<Intake>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) keys: Arc<Keys>,
+    /// Rate limit of requests, per minute and client.
+    pub(crate) request_rate: Arc<RateLimit>,
     /// Rate limit of renderings, per minute and client.
     pub(crate) render_rate: Arc<RateLimit>,
+    /// This service among others on the database.
+    pub(crate) fleet: Option<Fleet>,
     pub(crate) readiness: Arc<Readiness>,
     /// Metrics of `/metrics`.
     pub metrics: Arc<Metrics>,
@@ -85,15 +96,18 @@ impl Services {
             sandbox,
             pieces,
             results,
+            requests,
+            bucket,
             metrics,
             group,
             lock,
             database_lock,
         } = opened;
-        let keys = Arc::new(take_keys(&mut config));
-        let is_shared = group.as_ref().is_some_and(|group| !group.is_leader());
+        let fleet = store.peers();
+        let writers = writers(group.as_ref(), fleet.as_ref());
         let repository = |store, resource| {
-            TemplateRepository::new(store, resource, &config, Arc::clone(&metrics), is_shared)
+            let (metrics, writers) = (Arc::clone(&metrics), writers.clone());
+            TemplateRepository::new(store, resource, &config, metrics, writers)
         };
         let renderer = Arc::new(Renderer {
             engine: Arc::new(engine),
@@ -109,7 +123,7 @@ impl Services {
         let pieces = Arc::new(pieces);
         let results = Arc::new(results);
         let intake = Arc::new(Intake::new(&config, Arc::clone(&metrics)));
-        let replayer = Arc::new(replayer(&config, &results, &intake));
+        let replayer = replayer(requests, &results, &intake);
         let used_by_flows = FlowServices {
             renderer: Arc::clone(&renderer),
             libreoffice: Arc::clone(&libreoffice),
@@ -119,13 +133,7 @@ impl Services {
             metrics: Arc::clone(&metrics),
         };
         let flows = Arc::new(Flows::new(&store, &config, used_by_flows)?);
-        let deferred = Arc::new(DeferredRequests {
-            flows: Arc::clone(&flows),
-            store: Arc::clone(replayer.store()),
-            intake: Arc::clone(&intake),
-            progress: Arc::clone(replayer.progress()),
-        });
-        let webhook_key = config.webhook_secret.take().map(Arc::from);
+        let deferred = deferred(&flows, &replayer, &intake);
         Ok(Self {
             renderer,
             libreoffice,
@@ -134,12 +142,15 @@ impl Services {
             pieces,
             deferred,
             replayer,
-            webhook_key,
+            webhook_key: config.webhook_secret.take().map(Arc::from),
             results,
+            bucket,
             intake,
             sandbox,
-            keys,
-            render_rate: Arc::new(RateLimit::new(config.rate_limit_render_max)),
+            keys: Arc::new(take_keys(&mut config)),
+            request_rate: rate(config.rate_limit_max, fleet.as_ref()),
+            render_rate: rate(config.rate_limit_render_max, fleet.as_ref()),
+            fleet,
             readiness: Arc::new(Readiness::new(&config)),
             metrics,
             group,
@@ -173,6 +184,24 @@ impl Services {
     }
 }
 
+/// Who else writes templates and flows.
+fn writers(group: Option<&ProcessGroup>, fleet: Option<&Fleet>) -> Writers {
+    match (group, fleet) {
+        (Some(group), _) if !group.is_leader() => Writers::Leader,
+        (_, Some(fleet)) => Writers::Fleet(Arc::clone(&fleet.peers)),
+        _ => Writers::Alone,
+    }
+}
+
+/// A rate limit that counts in all services.
+fn rate(per_minute: u32, fleet: Option<&Fleet>) -> Arc<RateLimit> {
+    let limit = RateLimit::new(per_minute);
+    Arc::new(match fleet {
+        Some(_) => limit.shared(),
+        None => limit,
+    })
+}
+
 /// The keys of `config`, of which memory holds only the hashes afterwards.
 fn take_keys(config: &mut Config) -> Keys {
     let keys = Keys::new(config);
@@ -180,14 +209,34 @@ fn take_keys(config: &mut Config) -> Keys {
     config.api_key_render.clear();
     config.metrics_token = None;
     config.worker_token = None;
+    config.s3.link_secret = None;
+    config.s3.secret_access_key = None;
+    config.s3.session_token = None;
     keys
 }
 
-fn replayer(config: &Config, results: &Arc<Results>, intake: &Arc<Intake>) -> Replayer {
-    let store = RequestStore::new(
-        config.database_folder().join("deferred"),
-        config.webhook.deferred_max_bytes,
-        Duration::from_secs(u64::from(config.flow.retention_hours) * 3_600),
-    );
-    Replayer::new(Arc::new(store), Arc::clone(results), Arc::clone(intake))
+fn replayer(
+    requests: Arc<dyn RequestFiles>,
+    results: &Arc<Results>,
+    intake: &Arc<Intake>,
+) -> Arc<Replayer> {
+    let requests = Arc::new(RequestStore::new(requests));
+    Arc::new(Replayer::new(
+        requests,
+        Arc::clone(results),
+        Arc::clone(intake),
+    ))
+}
+
+fn deferred(
+    flows: &Arc<Flows>,
+    replayer: &Replayer,
+    intake: &Arc<Intake>,
+) -> Arc<DeferredRequests> {
+    Arc::new(DeferredRequests {
+        flows: Arc::clone(flows),
+        store: Arc::clone(replayer.store()),
+        intake: Arc::clone(intake),
+        progress: Arc::clone(replayer.progress()),
+    })
 }

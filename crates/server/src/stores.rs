@@ -2,12 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use platen_runs::Fleet;
 use platen_storage::{
-    DocumentStore, Error, PostgresOptions, PostgresStore, RunStore, ServiceLock, SqliteStore,
+    DocumentStore, Error, PostgresOptions, PostgresStore, RunStore, ServiceLock, Share, SqliteStore,
 };
 use tokio::runtime::Handle;
 
-use crate::config::Config;
+use crate::{config::Config, instance};
 
 /// How long a statement may take. The statements are short; a server that is silent for longer is
 /// not there.
@@ -19,7 +20,8 @@ const NOTICE: Duration = Duration::from_secs(5);
 /// The records of the service.
 pub(crate) enum Stores {
     Sqlite(SqliteStore),
-    Postgres(PostgresStore),
+    /// PostgreSQL, and the name of this service among those that use it, if there may be others.
+    Postgres(PostgresStore, Option<String>),
 }
 
 /// How this process uses the database.
@@ -39,6 +41,9 @@ impl Stores {
     pub(crate) fn open(config: &Config, how: Use) -> Result<(Self, Option<ServiceLock>), Error> {
         let Some(url) = &config.database.url else {
             let folder = config.database_folder();
+            if !config.database.migrate {
+                SqliteStore::require_current(folder)?;
+            }
             let store = match how {
                 Use::Owner(_) => SqliteStore::open(folder)?,
                 Use::Follower => SqliteStore::open_reader(folder)?,
@@ -48,38 +53,63 @@ impl Stores {
         let options = PostgresOptions {
             ca_file: config.database.ca_file.clone(),
             statement_timeout: STATEMENT_TIMEOUT,
+            migrate: config.database.migrate,
             ..PostgresOptions::default()
+        };
+        // Where files are not shared, a service would not find those of another.
+        let (share, name) = match config.shares_files() {
+            true => {
+                let name = match how {
+                    Use::Owner(_) => instance::name(config.database_folder())?,
+                    // Followers hold no runs.
+                    Use::Follower => String::new(),
+                };
+                (Share::Fleet, Some(name))
+            }
+            false => (Share::Exclusive, None),
         };
         Handle::current().block_on(async {
             let lock = match how {
                 Use::Owner(patience) => {
-                    Some(ServiceLock::acquire(url, &options, patience.max(NOTICE)).await?)
+                    let patience = patience.max(NOTICE);
+                    Some(ServiceLock::acquire(url, &options, share, patience).await?)
                 }
                 Use::Follower => None,
             };
             let store = PostgresStore::open(url, &options).await?;
-            Ok((Self::Postgres(store), lock))
+            Ok((Self::Postgres(store, name), lock))
         })
+    }
+
+    /// This service among others on the database; `None` if it has the records alone.
+    pub(crate) fn peers(&self) -> Option<Fleet> {
+        match self {
+            Self::Postgres(store, Some(name)) => Some(Fleet {
+                peers: store.peers(),
+                name: name.clone(),
+            }),
+            _ => None,
+        }
     }
 
     pub(crate) fn templates(&self) -> Arc<dyn DocumentStore> {
         match self {
             Self::Sqlite(store) => store.templates(),
-            Self::Postgres(store) => store.templates(),
+            Self::Postgres(store, _) => store.templates(),
         }
     }
 
     pub(crate) fn flows(&self) -> Arc<dyn DocumentStore> {
         match self {
             Self::Sqlite(store) => store.flows(),
-            Self::Postgres(store) => store.flows(),
+            Self::Postgres(store, _) => store.flows(),
         }
     }
 
     pub(crate) fn runs(&self) -> Arc<dyn RunStore> {
         match self {
             Self::Sqlite(store) => store.runs(),
-            Self::Postgres(store) => store.runs(),
+            Self::Postgres(store, _) => store.runs(),
         }
     }
 }

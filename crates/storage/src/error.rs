@@ -75,6 +75,19 @@ pub enum Error {
         /// Newest schema version that this program knows.
         known: u32,
     },
+    /// The database must be migrated first, and may not be.
+    #[error(
+        "the database has schema {found}, and this version of Platen needs {known}: run `platen migrate apply`"
+    )]
+    TooOld {
+        /// Schema version of the database; 0 if it is empty.
+        found: u32,
+        /// Schema version that this program needs.
+        known: u32,
+    },
+    /// The database file is damaged.
+    #[error("the database is damaged: {0}")]
+    Damaged(String),
 }
 
 impl Error {
@@ -100,7 +113,9 @@ impl Error {
             | Self::Database(_)
             | Self::Statement(_)
             | Self::Folder(_)
-            | Self::TooNew { .. } => Code::InternalError,
+            | Self::Damaged(_)
+            | Self::TooNew { .. }
+            | Self::TooOld { .. } => Code::InternalError,
         }
     }
 }

@@ -17,7 +17,8 @@ pub use self::{
         documents::{
             DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
         },
-        postgres::{PostgresOptions, PostgresStore, SchemaVersions, ServiceLock},
+        peers::{Peers, Signal},
+        postgres::{PostgresOptions, PostgresStore, SchemaVersions, ServiceLock, Share, Transport},
         runs::{self, RunState, RunStore},
         sqlite::SqliteStore,
     },

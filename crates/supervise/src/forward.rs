@@ -17,6 +17,9 @@ use crate::ProcessGroup;
 
 /// Address of the original client. Trusted on the peer socket only.
 const CLIENT: HeaderName = HeaderName::from_static("x-platen-client");
+/// Scheme and host that the original client used, where a proxy has said so. Trusted on the peer
+/// socket only.
+const BASE_URL: HeaderName = HeaderName::from_static("x-platen-base-url");
 /// Added to the longest request time before the leader's response times out.
 const GRACE: Duration = Duration::from_secs(30);
 /// Hop-by-hop headers (RFC 9110, section 7.6.1).
@@ -27,6 +30,15 @@ const HOP_BY_HOP: [HeaderName; 5] = [
     header::EXPECT,
     HeaderName::from_static("keep-alive"),
 ];
+
+/// Who sent a request that is forwarded.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender<'s> {
+    /// Address of the client.
+    pub client: SocketAddr,
+    /// Scheme and host that the client used, where a trusted proxy has said so.
+    pub base_url: Option<&'s str>,
+}
 
 /// Forwards requests to the leader.
 pub struct Forward {
@@ -59,7 +71,7 @@ impl Forward {
         }
     }
 
-    /// Returns the leader's response to a request of `client`, and passes `request_id` in the
+    /// Returns the leader's response to a request of `sender`, and passes `request_id` in the
     /// header `id_header`.
     ///
     /// # Errors
@@ -67,12 +79,12 @@ impl Forward {
     pub fn send<'a>(
         &'a self,
         mut request: Request<RequestBody>,
-        client: SocketAddr,
+        sender: Sender<'a>,
         (id_header, request_id): (&'static str, &'a str),
     ) -> BoxFuture<'a, Result<Response<Body>, ForwardError>> {
         Box::pin(async move {
             let upgrade = on_upgrade(&mut request);
-            let request = prepare(request, client, (id_header, request_id), upgrade.is_some());
+            let request = prepare(request, sender, (id_header, request_id), upgrade.is_some());
             // GET and HEAD are safe to retry if the leader exits during the request.
             let again = matches!(*request.method(), Method::GET | Method::HEAD).then(|| {
                 let mut again = Request::new(RequestBody::default());
@@ -122,9 +134,16 @@ pub fn client_of(headers: &mut HeaderMap) -> Option<SocketAddr> {
     headers.remove(CLIENT)?.to_str().ok()?.parse().ok()
 }
 
+/// Removes and returns the scheme and host that a peer process sent. Call it on the peer socket
+/// only.
+pub fn base_url_of(headers: &mut HeaderMap) -> Option<String> {
+    let value = headers.remove(BASE_URL)?;
+    value.to_str().ok().map(str::to_owned)
+}
+
 fn prepare(
     mut request: Request<RequestBody>,
-    client: SocketAddr,
+    sender: Sender<'_>,
     (id_header, request_id): (&'static str, &str),
     upgrades: bool,
 ) -> Request<RequestBody> {
@@ -144,8 +163,12 @@ fn prepare(
             .for_each(|name| drop(headers.remove(name)));
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    if let Ok(client) = HeaderValue::try_from(client.to_string()) {
+    if let Ok(client) = HeaderValue::try_from(sender.client.to_string()) {
         headers.insert(CLIENT, client);
+    }
+    headers.remove(BASE_URL);
+    if let Some(Ok(base_url)) = sender.base_url.map(HeaderValue::from_str) {
+        headers.insert(BASE_URL, base_url);
     }
     if let Ok(id) = HeaderValue::try_from(request_id) {
         headers.insert(id_header, id);
@@ -189,13 +212,26 @@ mod tests {
             .header("keep-alive", "5")
             .header("te", "trailers")
             .header("x-platen-client", "6.6.6.6:1")
+            .header("x-platen-base-url", "https://evil.example")
             .body(RequestBody::default());
-        let client = SocketAddr::from(([1, 2, 3, 4], 5));
-        let mut sent = prepare(request.unwrap(), client, ("x-request-id", "id"), false);
+        let sender = Sender {
+            client: SocketAddr::from(([1, 2, 3, 4], 5)),
+            base_url: None,
+        };
+        let mut sent = prepare(request.unwrap(), sender, ("x-request-id", "id"), false);
         assert_eq!(sent.uri(), "/runs?a=1");
         assert_eq!(sent.headers()["host"], "example.com");
         assert_eq!(sent.headers()["connection"], "close");
         assert!(!sent.headers().contains_key("te"));
-        assert_eq!(client_of(sent.headers_mut()), Some(client));
+        assert_eq!(client_of(sent.headers_mut()), Some(sender.client));
+        assert_eq!(base_url_of(sent.headers_mut()), None);
+        let sender = Sender {
+            base_url: Some("https://a.example"),
+            ..sender
+        };
+        let request = Request::new(RequestBody::default());
+        let mut sent = prepare(request, sender, ("x-request-id", "id"), false);
+        let base_url = base_url_of(sent.headers_mut());
+        assert_eq!(base_url.as_deref(), Some("https://a.example"));
     }
 }

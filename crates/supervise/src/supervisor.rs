@@ -15,6 +15,7 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
+use parking_lot::{Mutex, MutexGuard};
 use platen_delivery::{Bind, ListenError, Listener, Sharing};
 use tempfile::TempDir;
 use tokio::{
@@ -79,8 +80,8 @@ struct Plan {
     folder: PathBuf,
     /// The same folder if it is temporary; dropping it removes the folder.
     _temporary: Option<TempDir>,
-    /// The listeners of each address.
-    public: Vec<Vec<Listener>>,
+    /// The listeners of each address; none once the processes end.
+    public: Mutex<Vec<Vec<Listener>>>,
     /// The peer listener of each process.
     own: Vec<Listener>,
     /// How long a process may take to exit.
@@ -110,11 +111,21 @@ impl Plan {
             count: settings.workers,
             folder,
             _temporary: temporary,
-            public,
+            public: Mutex::new(public),
             own,
             patience: settings.shutdown_timeout + HANDOVER_GRACE / 2,
             silence: settings.heartbeat_timeout,
         })
+    }
+
+    fn public(&self) -> MutexGuard<'_, Vec<Vec<Listener>>> {
+        self.public.lock()
+    }
+
+    /// Closes the addresses of clients as soon as the last process has closed them: a connection
+    /// that nobody accepts would wait in vain.
+    fn close(&self) {
+        self.public().clear();
     }
 
     fn group(&self, index: u32) -> ProcessGroup {
@@ -128,7 +139,7 @@ impl Plan {
     /// Starts the process `index` and passes its sockets.
     fn start(&self, index: u32) -> io::Result<Member> {
         let member = Member::spawn(&self.program, &self.arguments, &self.group(index))?;
-        for sockets in &self.public {
+        for sockets in self.public().iter() {
             let sockets: Vec<BorrowedFd<'_>> = sockets.iter().map(AsFd::as_fd).collect();
             member.give(&sockets)?;
         }
@@ -244,8 +255,16 @@ pub fn supervise(settings: Settings) -> BoxFuture<'static, Result<(), SuperviseE
             }
         }
         info!("stopping the worker processes");
-        // Closes the channel of every `keep` task, which shuts its process down.
+        // Closing the channel of a `keep` task shuts its process down. The leader comes last: the
+        // others send requests to it until they have answered theirs.
+        let mut orders = orders.into_iter();
+        let leader = orders.next();
         drop(orders);
+        let others = async { while keepers.len() > 1 && keepers.join_next().await.is_some() {} };
+        // The leader needs time for its own work.
+        let _ = tokio::time::timeout(plan.patience / 2, others).await;
+        plan.close();
+        drop(leader);
         while keepers.join_next().await.is_some() {}
         Ok(())
     })

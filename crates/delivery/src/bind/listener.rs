@@ -19,7 +19,7 @@ use super::{
     queue::{AcceptPolicy, SharedQueue},
     unix::{self, SocketFile},
 };
-use crate::{Peer, socket::Socket, tls::Tls};
+use crate::{Peer, TrustedProxies, socket::Socket, tls::Tls};
 
 /// Length of the kernel's queue of connections that are not accepted yet.
 const BACKLOG: u32 = 1_024;
@@ -52,6 +52,7 @@ pub struct Listener {
     tls: Option<Arc<Tls>>,
     file: Option<SocketFile>,
     queue: Option<SharedQueue>,
+    proxies: Option<Arc<TrustedProxies>>,
 }
 
 #[derive(Debug)]
@@ -64,6 +65,8 @@ pub(crate) struct Accepted {
     pub(crate) socket: Socket,
     pub(crate) peer: Peer,
     pub(crate) tls: Option<Arc<Tls>>,
+    /// Proxies whose connections begin with a header of the PROXY protocol.
+    pub(crate) proxies: Option<Arc<TrustedProxies>>,
 }
 
 impl Listener {
@@ -107,7 +110,14 @@ impl Listener {
             tls,
             file: None,
             queue: None,
+            proxies: None,
         })
+    }
+
+    /// Expects a header of the PROXY protocol, version 2, at the beginning of each connection of
+    /// `proxies`, before TLS. Other connections have none.
+    pub fn expect_proxy_headers(&mut self, proxies: Arc<TrustedProxies>) {
+        self.proxies = Some(proxies);
     }
 
     /// Shares the accept queue with other processes: accepts only when `policy` permits it, or
@@ -149,12 +159,16 @@ impl Listener {
             tls: self.tls.clone(),
             file: None,
             queue: None,
+            proxies: self.proxies.clone(),
         })
     }
 
-    /// A listener with the same TLS configuration for another descriptor of the socket.
+    /// A listener with the same configuration for another descriptor of the socket.
     pub(crate) fn again(&self, socket: OwnedFd) -> io::Result<Self> {
-        Self::adopt(socket, self.tls.clone())
+        Ok(Self {
+            proxies: self.proxies.clone(),
+            ..Self::adopt(socket, self.tls.clone())?
+        })
     }
 
     pub(crate) async fn accept(&self) -> io::Result<Accepted> {
@@ -166,8 +180,12 @@ impl Listener {
             }
             (None, Kind::Unix(listener)) => (Socket::Unix(listener.accept().await?.0), Peer::Unix),
         };
-        let tls = self.tls.clone();
-        Ok(Accepted { socket, peer, tls })
+        Ok(Accepted {
+            socket,
+            peer,
+            tls: self.tls.clone(),
+            proxies: self.proxies.clone(),
+        })
     }
 }
 
@@ -224,6 +242,7 @@ fn open(bind: &Bind, sharing: Sharing) -> io::Result<Vec<Listener>> {
                     tls: tls.clone(),
                     file: None,
                     queue: None,
+                    proxies: None,
                 });
             return Ok(made.collect());
         }
@@ -247,6 +266,7 @@ fn open(bind: &Bind, sharing: Sharing) -> io::Result<Vec<Listener>> {
         tls,
         file,
         queue: None,
+        proxies: None,
     }])
 }
 

@@ -1,16 +1,18 @@
-//! Ranges of a file, read in blocks of 256 KiB on the runtime's blocking threads, one block ahead.
+//! Ranges of a file, read in blocks of 256 KiB: at once what the system has in memory, the rest on
+//! the runtime's blocking threads, one block ahead.
 
 use std::{
     collections::VecDeque,
     fmt,
     fs::File,
-    io,
+    io::{self, IoSliceMut},
     os::unix::fs::FileExt,
     sync::Arc,
     task::{Context, Poll},
 };
 
 use bytes::Bytes;
+use rustix::io::{ReadWriteFlags, preadv2};
 use tokio::task::JoinHandle;
 
 /// Size of one read, in bytes.
@@ -126,20 +128,46 @@ impl FileBody {
                     self.parts.pop_front();
                     return Poll::Ready(Some(Ok(bytes)));
                 }
-                Some(Part::Range { .. }) => self.begin_read(),
+                Some(Part::Range { .. }) => match self.read_cached() {
+                    Some(read) => {
+                        self.advance(read.len() as u64);
+                        return Poll::Ready(Some(Ok(read.into())));
+                    }
+                    None => self.begin_read(),
+                },
             }
+        }
+    }
+
+    /// The next block, if the system has all of it in memory. A thread that waits for a disk would
+    /// cost more than the copy.
+    fn read_cached(&self) -> Option<Vec<u8>> {
+        let (offset, size_bytes) = self.next_block()?;
+        let mut buffer = vec![0; size_bytes];
+        let mut into = [IoSliceMut::new(&mut buffer)];
+        let read = preadv2(&self.file, &mut into, offset, ReadWriteFlags::NOWAIT);
+        // An error may be that it would have to wait, or that the file system cannot tell.
+        (read == Ok(size_bytes)).then_some(buffer)
+    }
+
+    /// Offset and length of the next block, if a range comes next.
+    fn next_block(&self) -> Option<(u64, usize)> {
+        match self.parts.front() {
+            Some(&Part::Range { offset, size_bytes }) if size_bytes > 0 => {
+                Some((offset, size_bytes.min(READ_BYTES as u64) as usize))
+            }
+            _ => None,
         }
     }
 
     /// Begins to read the next block, if a range comes next.
     fn begin_read(&mut self) {
-        let (offset, size_bytes) = match self.parts.front() {
-            Some(&Part::Range { offset, size_bytes }) if size_bytes > 0 => (offset, size_bytes),
-            _ => return,
+        let Some((offset, size_bytes)) = self.next_block() else {
+            return;
         };
         let file = Arc::clone(&self.file);
         self.reading = Some(tokio::task::spawn_blocking(move || {
-            let mut buffer = vec![0; size_bytes.min(READ_BYTES as u64) as usize];
+            let mut buffer = vec![0; size_bytes];
             file.read_exact_at(&mut buffer, offset)?;
             Ok(buffer)
         }));

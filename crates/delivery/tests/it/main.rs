@@ -3,5 +3,6 @@
 mod binds;
 mod hostile;
 mod http1;
+mod proxies;
 mod server;
 mod tls;

@@ -19,9 +19,9 @@ use tokio_rustls::rustls::{
 
 use crate::server::{Server, exactly, get, head, limits, resident_bytes, rest, until};
 
-type Stream = StreamOwned<ClientConnection, TcpStream>;
+pub type Stream = StreamOwned<ClientConnection, TcpStream>;
 
-fn write_certificate(folder: &Path) -> CertificateDer<'static> {
+pub fn write_certificate(folder: &Path) -> CertificateDer<'static> {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     fs::write(folder.join("key.new"), signing_key.serialize_pem()).unwrap();
@@ -42,6 +42,15 @@ fn start() -> (Server, TempDir, CertificateDer<'static>) {
 
 /// Connects, trusting only `certificate`.
 fn connect(server: &Server, certificate: &CertificateDer<'static>, protocol: &str) -> Stream {
+    connect_over(server.connect(), certificate, protocol)
+}
+
+/// TLS over `stream`, trusting only `certificate`.
+pub fn connect_over(
+    stream: TcpStream,
+    certificate: &CertificateDer<'static>,
+    protocol: &str,
+) -> Stream {
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone()).unwrap();
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -52,7 +61,7 @@ fn connect(server: &Server, certificate: &CertificateDer<'static>, protocol: &st
     config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
     let name = ServerName::try_from("localhost").unwrap();
     let client = ClientConnection::new(Arc::new(config), name).unwrap();
-    StreamOwned::new(client, server.connect())
+    StreamOwned::new(client, stream)
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::{Failure, Shared};
 use crate::{
     bound::{FormatLength, Value, ValueFormat},
     clean,
+    decimal::decimal,
     locale::Moment,
 };
 
@@ -170,14 +171,12 @@ impl<'v> Scalar<'v> {
     }
 }
 
-/// Formats a number without grouping: integers in full, others as the shortest decimal that
-/// round-trips.
+/// Formats a number without grouping.
 pub(super) fn plain_number(number: f64) -> String {
     if number.abs() >= 1e21 || !number.is_finite() || (number != 0.0 && number.abs() < 1e-15) {
         return format!("{number:E}");
     }
-    // Adding zero turns negative zero into zero.
-    format!("{}", number + 0.0)
+    decimal(number)
 }
 
 impl<'s> Evaluated<'s> {

@@ -3,7 +3,7 @@
 use platen_document::{
     Diagnostic,
     bound::{BlockKind, Cell, Document, RowKind, Table, Value},
-    work,
+    decimal, work,
 };
 
 use crate::{
@@ -212,7 +212,7 @@ fn raw(value: Value) -> Option<String> {
         Value::Empty => None,
         Value::Number(0.0) => Some("0".to_owned()),
         // Beyond this range Rust would print many zeros; spreadsheets read the exponent form.
-        Value::Number(number) if (1e-6..1e16).contains(&number.abs()) => Some(number.to_string()),
+        Value::Number(number) if (1e-6..1e16).contains(&number.abs()) => Some(decimal(number)),
         Value::Number(number) => Some(format!("{number:e}")),
         Value::Bool(value) => Some(value.to_string()),
         Value::Date(days) => Some(iso_date(days.into())),

@@ -1,6 +1,6 @@
 //! `platen completions`.
 
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -18,11 +18,9 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut command = crate::Arguments::command();
-    clap_complete::generate(
-        arguments.shell,
-        &mut command,
-        "platen",
-        &mut std::io::stdout(),
-    );
+    let mut text = Vec::new();
+    clap_complete::generate(arguments.shell, &mut command, "platen", &mut text);
+    // A reader that has read enough closes the pipe.
+    let _ = std::io::stdout().write_all(&text);
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::report::Failure;
 
 /// Their names.
-const LEFT_OUT: [&str; 9] = [
+const LEFT_OUT: [&str; 12] = [
     "convert",
     "merge",
     "flow",
@@ -13,6 +13,9 @@ const LEFT_OUT: [&str; 9] = [
     "worker",
     "templates",
     "pieces",
+    "backup",
+    "restore",
+    "migrate",
     "doctor",
     "bench",
 ];

@@ -16,18 +16,18 @@ use crate::{
 
 #[allow(dead_code)]
 #[path = "../../../storage/tests/it/postgres/server.rs"]
-mod postgres;
+pub mod postgres;
 
 /// A server of its own, a database in it, and a runtime to speak with it; `None` if PostgreSQL is
 /// not installed.
-struct Database {
+pub struct Database {
     server: postgres::Server,
-    url: String,
+    pub url: String,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Database {
-    fn start() -> Option<Self> {
+    pub fn start() -> Option<Self> {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let server = runtime.block_on(postgres::Server::start(&[]))?;
         let url = runtime.block_on(server.database());

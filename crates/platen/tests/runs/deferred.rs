@@ -38,18 +38,20 @@ impl Hook {
             for stream in listener.incoming().flatten() {
                 let mut reader = BufReader::new(&stream);
                 let (mut head, mut length) = (String::new(), 0);
-                loop {
+                // A service that is killed leaves connections without a request, or with half of one.
+                let has_head = loop {
                     let mut line = String::new();
-                    if reader.read_line(&mut line).unwrap_or(0) == 0 || line == "\r\n" {
-                        break;
+                    let read = reader.read_line(&mut line).unwrap_or(0);
+                    if read == 0 || line == "\r\n" {
+                        break read > 0;
                     }
                     head.push_str(&line.to_ascii_lowercase());
                     if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
                         length = value.trim().parse().unwrap_or(0);
                     }
-                }
+                };
                 let mut body = vec![0; length];
-                let is_whole = reader.read_exact(&mut body).is_ok();
+                let is_whole = has_head && reader.read_exact(&mut body).is_ok();
                 let status = answers.load(Ordering::SeqCst);
                 let answer = format!(
                     "HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -67,20 +69,24 @@ impl Hook {
         }
     }
 
-    fn service(&self, folder: &std::path::Path) -> Service {
-        let variables = [
+    /// Settings of a service that may send here.
+    pub fn variables(&self) -> Vec<(&str, &str)> {
+        vec![
             ("WEBHOOK_ALLOWED_HOSTS", &*self.host),
             ("WEBHOOK_ALLOW_PRIVATE_ADDRESSES", "true"),
             ("WEBHOOK_MAX_QUEUE", "2"),
             ("WEBHOOK_MAX_RETRIES", "1"),
             ("WEBHOOK_RETRY_WAIT_MS", "10"),
             ("FLOW_MAX_DEATHS", "50"),
-        ];
-        Service::start(folder, &variables)
+        ]
+    }
+
+    fn service(&self, folder: &std::path::Path) -> Service {
+        Service::start(folder, &self.variables())
     }
 
     /// Asks for a flattened PDF, to be sent here with the header `x-number`.
-    fn flatten(&self, service: &Service, pdf: &[u8], number: usize) -> Answer {
+    pub fn flatten(&self, service: &Service, pdf: &[u8], number: usize) -> Answer {
         let url = format!("http://{}/done", self.host);
         let extra = json!({"x-number": number.to_string()}).to_string();
         let headers = [
@@ -104,7 +110,7 @@ fn form(service: &Service, path: &str, headers: &[(&str, &str)], pdf: &[u8]) -> 
     answer.expect("the service answers")
 }
 
-fn pdf(service: &Service) -> Vec<u8> {
+pub fn pdf(service: &Service) -> Vec<u8> {
     let template = json!({"key": "note", "name": "Note",
         "body": [{"type": "text", "content": "Dear {{ name }}"}]});
     let request = json!({"definition": template, "data": {"name": "Ada"}});

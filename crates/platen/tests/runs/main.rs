@@ -2,9 +2,11 @@
 //! whoever is killed.
 
 mod authority;
+mod bucket;
 mod client;
 mod database;
 mod deferred;
+mod fleet;
 mod kills;
 mod later;
 mod ledger;

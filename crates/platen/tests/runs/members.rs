@@ -379,3 +379,29 @@ fn an_address_that_is_taken_is_said_at_once() {
         "{text}"
     );
 }
+
+/// A request that waits at the gate is answered while the service ends, and nobody waits at its
+/// address meanwhile.
+#[test]
+fn the_address_is_closed_while_the_last_requests_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = start(folder.path(), "2");
+    let gate = Gate::start();
+    let waits = json!([
+        {"name": "wait", "type": "http", "method": "POST", "url": gate.url, "body": {}},
+        {"name": "reply", "type": "respond", "body": "done"},
+    ]);
+    service.publish("f", &waits);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| service.post("/webhooks/f/sync", &json!({"a": 1})));
+        gate.wait_for(1);
+        service.process.signal("TERM");
+        let address = service.url.strip_prefix("http://").unwrap();
+        wait_until("the address is closed", || {
+            std::net::TcpStream::connect(address).is_err()
+        });
+        assert!(!waiting.is_finished());
+        gate.open();
+        assert_eq!(waiting.join().unwrap().status, 200);
+    });
+}

@@ -69,6 +69,8 @@ fn callers_are_always_told_something() {
         (broken.status, &broken.json()["code"]),
         (500, &json!("run-failed"))
     );
+    let failed = broken.headers["x-run-id"].to_str().unwrap();
+    assert_eq!(service.run(failed)["state"], "failed");
     let detail = broken.json()["detail"].as_str().unwrap().to_owned();
     assert!(
         detail.contains("work") && detail.contains("TypeError: no"),

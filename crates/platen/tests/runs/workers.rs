@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     ledger::{Gate, Ledger},
-    process::{ENDS, Service, steps},
+    process::{ENDS, Service, platen, steps},
 };
 
 const SHORT_LEASE: [(&str, &str); 2] = [("PLATEN_ROLE", "app"), ("FLOW_LEASE_MS", "1500")];
@@ -297,5 +297,27 @@ fn a_clean_end_of_the_service_counts_no_death() {
         (&run["state"], &run["deaths"]),
         (&json!("succeeded"), &json!(0)),
         "{run:#}"
+    );
+}
+
+#[test]
+fn a_service_whose_runs_no_worker_could_take_does_not_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = platen()
+        .args([
+            "serve",
+            "--role",
+            "app",
+            "--bind",
+            "127.0.0.1:0",
+            "--data-dir",
+        ])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && text.contains("WORKER_TOKEN"),
+        "{text}"
     );
 }

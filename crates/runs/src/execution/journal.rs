@@ -1,11 +1,13 @@
 //! The journal of a run and the reports of its steps.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use platen_flow::{Entry, Finish, StepError};
 use platen_script::LogLine;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+
+use crate::clock::now;
 
 /// A record of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,11 +138,4 @@ pub struct Report {
     pub steps: Vec<StepReport>,
     /// Duration of the run.
     pub duration: Duration,
-}
-
-/// Time since 1970.
-pub(super) fn now() -> Duration {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
 }

@@ -10,9 +10,9 @@ use serde_json::{Value as Json, json};
 
 use super::{
     File, Limit, file,
-    journal::now,
     task::{MAX_VALUE_BYTES, StepExecutor, text_of},
 };
+use crate::clock::now;
 
 impl StepExecutor<'_> {
     /// A request; its output is `status`, `headers` and `body`.

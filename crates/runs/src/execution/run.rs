@@ -15,14 +15,18 @@ use platen_script::Cancellation;
 use serde_json::{Value as Json, json};
 
 use super::{
-    journal::{Journal, Progress, Record, Report, StepReport, Stop, now},
+    journal::{Journal, Progress, Record, Report, StepReport, Stop},
     load::LoadedFlow,
     task::{Services, StepExecutor, StepHost, StepResult, kind},
 };
+use crate::clock::now;
 
 /// How often a waiting run checks for cancellation: soon enough for a person, at no measurable
 /// cost.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The last end of a wait: 9999-12-31T23:59:59Z.
+const LAST_WAIT_END_MS: u64 = 253_402_300_799_000;
 
 /// Input and limits of a run.
 #[derive(Clone, Debug, Default)]
@@ -398,12 +402,13 @@ impl RunExecutor<'_> {
     /// End of a wait in milliseconds since 1970; `None` if only a callback ends it.
     fn wait_end(&self, delay_ms: Option<u64>, until: Option<&Json>) -> Result<Option<u64>, String> {
         if let Some(delay_ms) = delay_ms {
-            return Ok(Some((now().as_millis() as u64).saturating_add(delay_ms)));
+            let end_ms = (now().as_millis() as u64).saturating_add(delay_ms);
+            return not_too_far(end_ms).map(Some);
         }
         match until {
             Some(Json::Number(seconds)) => {
                 let seconds = seconds.as_f64().unwrap_or(0.0).max(0.0);
-                Ok(Some((seconds * 1e3) as u64))
+                not_too_far((seconds * 1e3) as u64).map(Some)
             }
             Some(Json::String(text)) => text
                 .parse::<jiff::Timestamp>()
@@ -413,6 +418,15 @@ impl RunExecutor<'_> {
             None if self.options.suspend_after.is_some() => Ok(None),
             None => Err("nobody can call back a run that has no service around it".to_owned()),
         }
+    }
+}
+
+/// # Errors
+/// The end of a wait is beyond any calendar.
+fn not_too_far(end_ms: u64) -> Result<u64, String> {
+    match end_ms <= LAST_WAIT_END_MS {
+        true => Ok(end_ms),
+        false => Err("the wait would end after the year 9999".to_owned()),
     }
 }
 

@@ -2,5 +2,6 @@
 //! run ends once.
 
 mod dispatch;
+mod fleet;
 mod questions;
 mod simulation;

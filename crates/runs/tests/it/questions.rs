@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use platen_flow::model::StoreScope;
 use platen_runs::{
-    Dispatcher, Lane, Request, Settings,
+    Dispatcher, Lane, Request, RunState, Settings,
     protocol::{self, Assign, Change, Question, Refusal, ToApp, ToWorker, WriteFrame},
     session,
 };
@@ -261,4 +261,33 @@ async fn the_time_of_a_run_goes_on_when_it_is_taken_up_again() {
     worker.send(&done).await;
     let second = worker.assigned().await;
     assert_eq!((second.epoch, second.worked_ms), (2, 7_000));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_no_worker_can_receive_ends_and_the_others_go_on() {
+    let (dispatcher, _folder) = dispatcher(&["f"]).await;
+    let mut worker = Worker::connect(&dispatcher).await;
+    let run = start(&dispatcher, "f").await;
+    assert_eq!(worker.assigned().await.run, run);
+    let hold = (run.as_str(), 1);
+    // Four frames fit, their journal does not.
+    for number in 0..4 {
+        let payload = "a".repeat(20 << 20);
+        let records = json!([{"entry": {"event": "resumed", "path": "later", "payload": payload},
+            "atMs": number}]);
+        let appended = worker.record(hold, Some(records), Change::Append).await;
+        appended.unwrap();
+    }
+    worker.change(hold, Change::Release).await.unwrap();
+    let done = ToApp::Done {
+        run: run.clone(),
+        epoch: 1,
+    };
+    worker.send(&done).await;
+    let answer = dispatcher.wait(&run).await.unwrap().await.unwrap();
+    assert_eq!(answer.state, RunState::Failed);
+    let details: Json = serde_json::from_slice(&answer.details).unwrap();
+    assert_eq!(details["error"]["code"], "too-large");
+    let next = start(&dispatcher, "f").await;
+    assert_eq!(worker.assigned().await.run, next);
 }

@@ -11,16 +11,11 @@ pub struct Foreign {
 }
 
 /// Variables that cause a warning at startup.
-pub const FOREIGN: [Foreign; 3] = [
+pub const FOREIGN: [Foreign; 2] = [
     Foreign {
         variable: "RENDER_MODE",
         instead: "RENDER_ISOLATION (auto, jail or inline) selects where templates render, \
                   CHILD_ISOLATION (auto, required, landlock or off) how Chromium is isolated",
-    },
-    Foreign {
-        variable: "HARDEN_PRODUCTION",
-        instead: "set what it would require: API_KEY_ADMIN, METRICS_TOKEN, CORS_ALLOWED_ORIGINS, \
-                  PLATEN_BIND with tls://, RENDER_ISOLATION=jail, CHILD_ISOLATION=required",
     },
     Foreign {
         variable: "EDITOR_TOKEN_SECRET",

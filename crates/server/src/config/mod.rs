@@ -2,12 +2,18 @@
 //! in this order.
 
 mod bind;
+mod exposure;
 mod flow;
 mod foreign;
+mod hardening;
 mod outside;
 mod print;
 mod result;
+mod s3;
+mod secret_file;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod trace;
 mod value;
 mod webhook;
@@ -23,10 +29,14 @@ use platen_fonts::FontSettings;
 use serde::Serialize;
 
 pub use self::{
+    exposure::ExposureConfig,
     flow::FlowConfig,
     foreign::{FOREIGN, Foreign},
+    hardening::Weakness,
     outside::{DatabaseConfig, MailConfig},
     result::ResultConfig,
+    s3::S3Config,
+    secret_file::{read_secret_file, secret_variable},
     settings::{SETTINGS, Setting, Settings},
     trace::TraceConfig,
     value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
@@ -64,6 +74,9 @@ pub struct Config {
     pub workers: u32,
     /// The supervisor kills and restarts a process without a heartbeat for this long.
     pub worker_timeout_ms: u64,
+    /// What stands between the service and strangers.
+    #[serde(flatten)]
+    pub exposure: ExposureConfig,
     /// Folder of the database.
     pub data_dir: PathBuf,
     /// Keys with the admin scope.
@@ -115,6 +128,9 @@ pub struct Config {
     /// PostgreSQL database.
     #[serde(flatten)]
     pub database: DatabaseConfig,
+    /// Files that outlive requests.
+    #[serde(flatten)]
+    pub s3: S3Config,
     /// How long a shutdown waits for requests and runs in progress.
     pub shutdown_timeout_ms: u64,
     /// Flows.
@@ -213,8 +229,9 @@ impl Config {
             .transpose()?
             .unwrap_or_default();
         let foreign = foreign::set_in(&environment);
-        let environment = Settings::from_environment(environment)?;
-        let config = Self::resolve(flags.or(environment).or(file))?;
+        let variables = Settings::from_environment(&environment)?;
+        let settings = flags.or(variables).or(file).or_amazon(environment);
+        let config = Self::resolve(settings)?;
         Ok(Self { foreign, ..config })
     }
 
@@ -224,16 +241,17 @@ impl Config {
     /// # Errors
     /// For contradictory settings.
     pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
-        let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
-        let share = cores.div_ceil(settings.workers.unwrap_or(1).max(1));
+        let (cores, share) = cores(settings.workers);
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
-        Self {
+        Self::checked(Self {
             bind: bind::addresses(&settings)?,
+            exposure: ExposureConfig::resolve(&settings)?,
             flow: FlowConfig::resolve(&settings, cores),
             results: ResultConfig::resolve(&settings)?,
             webhook: WebhookConfig::resolve(&settings),
             trace: TraceConfig::resolve(&settings)?,
             database: DatabaseConfig::resolve(&settings),
+            s3: S3Config::resolve(&settings)?,
             mail: MailConfig::resolve(&settings),
             threads: settings.threads.unwrap_or(share).max(1),
             workers: settings.workers.unwrap_or(0),
@@ -290,8 +308,7 @@ impl Config {
             chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
             chromium_allow_private_addresses: is_on(settings.chromium_allow_private_addresses),
             foreign: Vec::new(),
-        }
-        .checked()
+        })
     }
 
     fn checked(self) -> Result<Self, ConfigError> {
@@ -398,6 +415,12 @@ impl Config {
         }
     }
 
+    /// Whether several services may use the database: the files of each are there for all.
+    #[must_use]
+    pub fn shares_files(&self) -> bool {
+        self.s3.bucket.is_some()
+    }
+
     /// The data folder.
     #[must_use]
     pub fn database_folder(&self) -> &Path {
@@ -405,83 +428,12 @@ impl Config {
     }
 }
 
-fn is_on(setting: Option<bool>) -> bool {
-    setting.unwrap_or(false)
+/// Cores of this machine, and those for each of `workers` processes.
+fn cores(workers: Option<u32>) -> (u32, u32) {
+    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
+    (cores, cores.div_ceil(workers.unwrap_or(1).max(1)))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn load(
-        file: &str,
-        variables: &[(&str, &str)],
-        flags: Settings,
-    ) -> Result<Config, ConfigError> {
-        let environment = |name: &str| {
-            let found = variables.iter().find(|(variable, _)| *variable == name);
-            found.map(|(_, value)| (*value).to_owned())
-        };
-        Config::load(Some(file), environment, flags)
-    }
-
-    #[test]
-    fn flags_win_over_environment_over_file() {
-        let flags = Settings {
-            rate_limit_max: Some(3),
-            ..Settings::default()
-        };
-        let file = "rate_limit_max = 1\nbatch_concurrency = 1\nport = 1";
-        let variables = [
-            ("RATE_LIMIT_MAX", "2"),
-            ("BATCH_CONCURRENCY", "2"),
-            ("API_KEY_RENDER", "first-key-1, second-key"),
-        ];
-        let config = load(file, &variables, flags).unwrap();
-        assert_eq!(config.rate_limit_max, 3);
-        assert_eq!(config.batch_concurrency, 2);
-        assert_eq!(config.bind[0].to_string(), "127.0.0.1:1");
-        assert_eq!(config.api_key_render, ["first-key-1", "second-key"]);
-        let printed = config.to_toml();
-        assert!(!printed.contains("second-key"), "{printed}");
-    }
-
-    #[test]
-    fn what_is_printed_can_be_read() {
-        let config = load("", &[], Settings::default()).unwrap();
-        let again = load(&config.to_toml(), &[], Settings::default()).unwrap();
-        assert_eq!(config.to_toml(), again.to_toml());
-    }
-
-    #[test]
-    fn what_is_printed_explains_every_setting() {
-        let config = load("smtp_url = \"smtp://a:b@c\"", &[], Settings::default()).unwrap();
-        let printed = config.to_toml();
-        for setting in SETTINGS {
-            assert!(printed.contains(setting.about), "{}", setting.name);
-            assert!(printed.contains(setting.variable), "{}", setting.name);
-        }
-        assert!(!printed.contains("a:b@c"), "{printed}");
-    }
-
-    #[test]
-    fn variables_of_another_product_are_told() {
-        let variables = [("RENDER_MODE", "socket"), ("HARDEN_PRODUCTION", "")];
-        let config = load("", &variables, Settings::default()).unwrap();
-        let [only] = config.foreign.as_slice() else {
-            panic!("{:?}", config.foreign);
-        };
-        assert_eq!(only.variable, "RENDER_MODE");
-        assert!(only.instead.contains("RENDER_ISOLATION"));
-    }
-
-    #[test]
-    fn mistakes_come_with_a_hint() {
-        let unknown = load("rate_limit_mx = 1", &[], Settings::default()).unwrap_err();
-        assert!(unknown.hint.unwrap().contains("rate_limit_max"));
-        let open = load("", &[("HOST", "0.0.0.0")], Settings::default()).unwrap_err();
-        assert!(open.hint.unwrap().contains("API_KEY_ADMIN"));
-        assert!(load("", &[("PORT", "many")], Settings::default()).is_err());
-        assert!(load("max_concurrent_pages = 1", &[], Settings::default()).is_err());
-    }
+fn is_on(setting: Option<bool>) -> bool {
+    setting.unwrap_or(false)
 }

@@ -15,6 +15,9 @@ pub struct DatabaseConfig {
     /// PEM file of certificate authorities for its server.
     #[serde(rename = "database_ca_file")]
     pub ca_file: Option<PathBuf>,
+    /// Whether the service migrates its database, this one or SQLite's, when it starts.
+    #[serde(rename = "database_migrate")]
+    pub migrate: bool,
 }
 
 /// The mail server for flows.
@@ -37,6 +40,7 @@ impl DatabaseConfig {
         Self {
             url: url.filter(|url| !url.is_empty()),
             ca_file: settings.database_ca_file.clone(),
+            migrate: settings.database_migrate.unwrap_or(true),
         }
     }
 }

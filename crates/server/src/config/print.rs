@@ -12,7 +12,9 @@ impl Config {
         let mut text = String::new();
         for setting in SETTINGS {
             let (name, variable) = (setting.name, setting.variable);
-            let _ = writeln!(text, "# {} {variable}", setting.about);
+            let file = setting.file_variable();
+            let file = file.map_or_else(String::new, |file| format!(" or {file}"));
+            let _ = writeln!(text, "# {} {variable}{file}", setting.about);
             let _ = match (self.secrets(name), decided.get(name)) {
                 (Some(count), _) => writeln!(text, "# {name}: {count} set, not shown"),
                 (None, Some(value)) => writeln!(text, "{name} = {value}"),
@@ -27,7 +29,7 @@ impl Config {
     }
 
     /// Number of values of a secret setting; `None` if the setting is not secret.
-    fn secrets(&self, name: &str) -> Option<usize> {
+    pub(super) fn secrets(&self, name: &str) -> Option<usize> {
         match name {
             "api_key_admin" => Some(self.api_key_admin.len()),
             "api_key_render" => Some(self.api_key_render.len()),
@@ -36,6 +38,10 @@ impl Config {
             "smtp_url" => Some(usize::from(self.mail.url.is_some())),
             "otel_exporter_otlp_headers" => Some(usize::from(!self.trace.headers.is_empty())),
             "database_url" => Some(usize::from(self.database.url.is_some())),
+            "link_secret" => Some(usize::from(self.s3.link_secret.is_some())),
+            "s3_access_key_id" => Some(usize::from(self.s3.access_key_id.is_some())),
+            "s3_secret_access_key" => Some(usize::from(self.s3.secret_access_key.is_some())),
+            "s3_session_token" => Some(usize::from(self.s3.session_token.is_some())),
             "worker_token" => Some(usize::from(self.worker_token.is_some())),
             _ => None,
         }

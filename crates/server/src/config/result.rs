@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ConfigError, Settings};
+use super::{ConfigError, Settings, is_on};
 
 /// Storage of results.
 #[derive(Clone, Debug, Serialize)]
@@ -22,6 +22,9 @@ pub struct ResultConfig {
     /// Bytes of frequently requested results in the memory cache.
     #[serde(rename = "results_cache_bytes")]
     pub cache_bytes: u64,
+    /// Whether links lead on to the bucket.
+    #[serde(rename = "result_redirect")]
+    pub is_redirected: bool,
     /// Public base URL of the service, the prefix of links. Without it, links start with a slash.
     pub public_url: Option<String>,
 }
@@ -37,6 +40,7 @@ impl ResultConfig {
             max_ttl_seconds,
             sweep_seconds: settings.results_sweep_seconds.unwrap_or(60),
             cache_bytes: settings.results_cache_bytes.unwrap_or(64 << 20),
+            is_redirected: is_on(settings.result_redirect),
             public_url: settings.public_url.as_deref().map(base).transpose()?,
         };
         if config.ttl_seconds > max_ttl_seconds {

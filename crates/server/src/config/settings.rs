@@ -1,12 +1,12 @@
 //! Every setting, once: its name in `platen.toml`, its variable, its type, its default and what it
 //! decides. `docs/reference/settings.md` is made from it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::{
-    ConfigError,
+    ConfigError, secret_file,
     value::{ChildIsolation, FromVariable, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
 };
 
@@ -25,9 +25,18 @@ pub struct Setting {
     pub default: &'static str,
     /// What it decides, in Markdown.
     pub about: &'static str,
+    /// Whether it is a secret: never shown, and a file may hold it ([`Setting::file_variable`]).
+    pub is_secret: bool,
 }
 
 impl Setting {
+    /// The variable that names a file with the value, for a secret: `METRICS_TOKEN_FILE`.
+    #[must_use]
+    pub fn file_variable(&self) -> Option<String> {
+        self.is_secret
+            .then(|| secret_file::variable_of(self.variable))
+    }
+
     /// What its number counts, for a number that has a unit.
     #[must_use]
     pub fn unit(&self) -> Option<&'static str> {
@@ -42,9 +51,19 @@ impl Setting {
     }
 }
 
+/// Whether a setting has the mark `secret` before its variable.
+macro_rules! is_secret {
+    () => {
+        false
+    };
+    (secret) => {
+        true
+    };
+}
+
 macro_rules! settings {
     ($($group:literal {
-        $($name:ident: $kind:ty = $variable:literal, $default:literal, $about:literal;)+
+        $($name:ident: $kind:ty = $($secret:ident)? $variable:literal, $default:literal, $about:literal;)+
     })+) => {
         /// Settings of one origin; what it leaves open is `None`.
         #[derive(Clone, Debug, Default, Deserialize)]
@@ -66,6 +85,7 @@ macro_rules! settings {
                 values: <$kind as FromVariable>::VALUES,
                 default: $default,
                 about: $about,
+                is_secret: is_secret!($($secret)?),
             },)+)+
         ];
 
@@ -79,7 +99,11 @@ macro_rules! settings {
             pub(super) fn from_environment(
                 environment: impl Fn(&str) -> Option<String>,
             ) -> Result<Self, ConfigError> {
-                Ok(Self { $($($name: variable(&environment, $variable)?,)+)+ })
+                Ok(Self { $($($name: variable(
+                    &environment,
+                    $variable,
+                    is_secret!($($secret)?),
+                )?,)+)+ })
             }
         }
     };
@@ -93,29 +117,33 @@ settings! {
         threads: u32 = "PLATEN_THREADS", "cores", "Threads that serve connections, per process.";
         workers: u32 = "PLATEN_WORKERS", "0", "Worker processes under a supervisor. Defaults per core are divided among them, except that of FLOW_SLOTS. 0 runs one process without a supervisor.";
         worker_timeout_ms: u64 = "PLATEN_WORKER_TIMEOUT_MS", "60000", "The supervisor kills and restarts a process without a heartbeat for this long.";
+        trusted_proxies: Vec<String> = "TRUSTED_PROXIES", "none", "Proxies and load balancers in front of the service: addresses (`10.0.0.5`), networks (`10.0.0.0/8`, `fd00::/8`), and `unix` for those that connect through a Unix socket. Only their `Forwarded` and `X-Forwarded-*` headers are believed: the client for rate limits and the log is the last address that is none of them.";
+        proxy_protocol: bool = "PROXY_PROTOCOL", "false", "Connections of `TRUSTED_PROXIES` begin with a header of the PROXY protocol, version 2, before TLS; others are refused.";
         data_dir: PathBuf = "PLATEN_DATA_DIR", "platen-data", "Folder of the database (unless `database_url` names another), the stored results and the archives of custom actions.";
-        database_url: String = "DATABASE_URL", "none", "PostgreSQL database for templates, flows and runs, `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full`; without it they are in SQLite in the data folder. One service uses a database at a time.";
+        database_url: String = secret "DATABASE_URL", "none", "PostgreSQL database for templates, flows and runs, `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full`; without it they are in SQLite in the data folder. Several services use a database if `S3_BUCKET` is set, too.";
         database_ca_file: PathBuf = "DATABASE_CA_FILE", "none", "PEM file of certificate authorities for the PostgreSQL server, instead of the system's.";
+        database_migrate: bool = "DATABASE_MIGRATE", "true", "Migrate the database, PostgreSQL or SQLite, when the service starts. With `false` the service refuses to start on an older schema: run `platen migrate apply` first.";
         shutdown_timeout_ms: u64 = "SHUTDOWN_TIMEOUT_MS", "30000", "How long a shutdown waits for requests and runs in progress.";
         log_format: LogFormat = "LOG_FORMAT", "text", "Log format on standard error: lines of text, or one JSON object per line.";
         log_level: LogLevel = "LOG_LEVEL", "info", "Minimum log level. Requests are logged at `info`, health checks at `debug`.";
     }
     "Traces" {
         otel_exporter_otlp_endpoint: String = "OTEL_EXPORTER_OTLP_ENDPOINT", "none", "Collector that gets the spans of requests, runs, steps and documents: OTLP over HTTP with JSON bodies, `http://HOST:4318`. Without it nothing is exported.";
-        otel_exporter_otlp_headers: String = "OTEL_EXPORTER_OTLP_HEADERS", "none", "Headers of the requests to the collector, `NAME=VALUE,NAME=VALUE`; values may be percent-encoded.";
+        otel_exporter_otlp_headers: String = secret "OTEL_EXPORTER_OTLP_HEADERS", "none", "Headers of the requests to the collector, `NAME=VALUE,NAME=VALUE`; values may be percent-encoded.";
         otel_service_name: String = "OTEL_SERVICE_NAME", "platen", "Name of this service in traces.";
         otel_resource_attributes: String = "OTEL_RESOURCE_ATTRIBUTES", "none", "Further attributes of this service in traces, `NAME=VALUE,NAME=VALUE`.";
         otel_traces_sampler: String = "OTEL_TRACES_SAMPLER", "parentbased_always_on", "Traces that are recorded: `always_on`, `always_off`, `traceidratio`, or `parentbased_` with `always_on`, `always_off` or `traceidratio`, which follow the caller's decision where there is one.";
         otel_traces_sampler_arg: f64 = "OTEL_TRACES_SAMPLER_ARG", "none", "Share of traces that `traceidratio` records, from 0 to 1; all of them without it.";
     }
     "Access" {
-        api_key_admin: Vec<String> = "API_KEY_ADMIN", "none", "API keys for all operations; at least 8 characters each. Without any API key the service listens only on loopback addresses and Unix sockets.";
-        api_key_render: Vec<String> = "API_KEY_RENDER", "none", "API keys for everything except changes to templates, flows and custom actions.";
-        metrics_token: String = "METRICS_TOKEN", "none", "Bearer token for `/metrics`; without it `/metrics` is open to everyone.";
+        api_key_admin: Vec<String> = secret "API_KEY_ADMIN", "none", "API keys for all operations; at least 8 characters each. Without any API key the service listens only on loopback addresses and Unix sockets.";
+        api_key_render: Vec<String> = secret "API_KEY_RENDER", "none", "API keys for everything except changes to templates, flows and custom actions.";
+        metrics_token: String = secret "METRICS_TOKEN", "none", "Bearer token for `/metrics`; without it `/metrics` is open to everyone.";
         rate_limit_max: u32 = "RATE_LIMIT_MAX", "60000", "Requests per minute and client, counted per process; 0 for no limit.";
         rate_limit_render_max: u32 = "RATE_LIMIT_RENDER_MAX", "60000", "Renderings per minute and client, counted per process; each item of a batch counts. 0 for no limit.";
         cors_allowed_origins: Vec<String> = "CORS_ALLOWED_ORIGINS", "none", "Origins that may call the service from a browser (CORS); `*` for all.";
-        worker_token: String = "WORKER_TOKEN", "none", "Token that `platen worker` authenticates with; without it no worker can connect.";
+        harden_production: bool = "HARDEN_PRODUCTION", "false", "Refuse to start with weak settings, and list all of them ([which](../operations.md#refuse-weak-settings)). `platen doctor` gives the same list as advice.";
+        worker_token: String = secret "WORKER_TOKEN", "none", "Token that `platen worker` authenticates with; without it no worker can connect.";
     }
     "Connections and bodies" {
         max_connections: u32 = "MAX_CONNECTIONS", "2048", "Concurrent connections. At the limit the service closes an idle connection of the address that has the most.";
@@ -177,9 +205,23 @@ settings! {
         flow_allow_private_addresses: bool = "FLOW_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
         flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "none", "TOML file of secrets, `NAME = \"value\"`; a flow lists the secrets that it uses.";
         blobs_max_bytes: u64 = "BLOBS_MAX_BYTES", "256 MiB", "Bytes of all archives of custom actions.";
-        smtp_url: String = "SMTP_URL", "none", "Mail server for flows, such as `smtps://user:password@mail.example.com`.";
+        smtp_url: String = secret "SMTP_URL", "none", "Mail server for flows, such as `smtps://user:password@mail.example.com`.";
         smtp_ca_file: PathBuf = "SMTP_CA_FILE", "none", "PEM file of the only certificate authorities to trust for the mail server; by default the public ones.";
         smtp_from: String = "SMTP_FROM", "none", "Sender address of mail from flows, such as `Platen <platen@example.com>`.";
+    }
+    "S3 bucket" {
+        s3_bucket: String = "S3_BUCKET", "none", "Bucket of stored results, custom actions and requests that wait to be executed, which several services can share; without it they are in the data folder. The name must exist.";
+        s3_endpoint: String = "S3_ENDPOINT", "none", "Address of its server, such as `https://s3.example.com`; by default Amazon's in the region. `AWS_ENDPOINT_URL_S3` and `AWS_ENDPOINT_URL` are read, too.";
+        s3_region: String = "S3_REGION", "us-east-1", "Region of the bucket. `AWS_REGION` and `AWS_DEFAULT_REGION` are read, too.";
+        s3_access_key_id: String = secret "S3_ACCESS_KEY_ID", "none", "Identifier of the key for the bucket. Without it and the secret, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` are read.";
+        s3_secret_access_key: String = secret "S3_SECRET_ACCESS_KEY", "none", "Secret of the key for the bucket.";
+        s3_session_token: String = secret "S3_SESSION_TOKEN", "none", "Token of a temporary key.";
+        s3_path_style: bool = "S3_PATH_STYLE", "none", "Whether the bucket's name is in the path of addresses (`https://s3.example.com/BUCKET`) rather than in the host; by default it is if there is an `s3_endpoint`.";
+        s3_prefix: String = "S3_PREFIX", "none", "Prefix of all keys, so that others can use the bucket, too.";
+        s3_ca_file: PathBuf = "S3_CA_FILE", "none", "PEM file of the only certificate authorities to trust for the server; by default the public ones.";
+        s3_timeout_ms: u64 = "S3_TIMEOUT_MS", "30000", "How long an operation may take with its retries, and a second longer for each MiB of content.";
+        s3_cache_bytes: u64 = "S3_CACHE_BYTES", "1 GiB", "Disk space for copies of objects, in unnamed files of `bucket-cache` in the data folder.";
+        link_secret: String = secret "LINK_SECRET", "none", "Secret that the key of signed links is made from, the same at all services that share results; at least 32 characters. Without it the key is in the bucket, or in the data folder.";
     }
     "Stored results" {
         results_max_bytes: u64 = "RESULTS_MAX_BYTES", "10 GiB", "Bytes of all stored results; 0 disables storage.";
@@ -187,12 +229,13 @@ settings! {
         results_max_ttl_seconds: u64 = "RESULTS_MAX_TTL_SECONDS", "604800", "Longest retention that a request may ask for.";
         results_sweep_seconds: u64 = "RESULTS_SWEEP_SECONDS", "60", "Interval between sweeps that remove expired results.";
         results_cache_bytes: u64 = "RESULTS_CACHE_BYTES", "64 MiB", "Bytes of stored results in the memory cache.";
-        public_url: String = "PUBLIC_URL", "none", "Base URL of the service as clients see it, the prefix of links to results. Without it links begin with a slash.";
+        result_redirect: bool = "RESULT_REDIRECT", "false", "Links to results answer 307 with an address in the bucket, which clients must be able to reach, instead of sending the document. HTML and SVG are always sent.";
+        public_url: String = "PUBLIC_URL", "none", "Base URL of the service as clients see it, the prefix of links to results. Without it they begin with the address that a trusted proxy names, or with a slash.";
     }
     "Results sent to webhooks" {
         webhook_allowed_hosts: Vec<String> = "WEBHOOK_ALLOWED_HOSTS", "none", "Hosts that results may be sent to, such as `*.example.com`.";
         webhook_allow_private_addresses: bool = "WEBHOOK_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
-        webhook_secret: String = "WEBHOOK_SECRET", "none", "HMAC-SHA256 key that signs webhook deliveries; without it they are not signed.";
+        webhook_secret: String = secret "WEBHOOK_SECRET", "none", "HMAC-SHA256 key that signs webhook deliveries; without it they are not signed.";
         webhook_max_queue: u32 = "WEBHOOK_MAX_QUEUE", "16", "Deferred requests in progress at once, including the delivery of their results; further ones wait on disk.";
         webhook_max_retries: u32 = "WEBHOOK_MAX_RETRIES", "4", "Retries after the first attempt.";
         webhook_retry_wait_ms: u64 = "WEBHOOK_RETRY_WAIT_MS", "1000", "Delay before the first retry, doubled for each further one up to 30 s.";
@@ -206,9 +249,13 @@ settings! {
 fn variable<T: FromVariable>(
     environment: &impl Fn(&str) -> Option<String>,
     name: &str,
+    is_secret: bool,
 ) -> Result<Option<T>, ConfigError> {
-    // An empty variable is how compose files and shells say "not set".
-    let Some(text) = environment(name).filter(|text| !text.trim().is_empty()) else {
+    let text = match is_secret {
+        true => secret_file::secret_variable(environment, name)?,
+        false => secret_file::set_variable(environment, name),
+    };
+    let Some(text) = text else {
         return Ok(None);
     };
     match T::from_variable(&text) {
@@ -222,20 +269,58 @@ fn variable<T: FromVariable>(
 
 impl Settings {
     pub(super) fn from_toml(text: &str) -> Result<Self, ConfigError> {
-        let table: toml::Table = toml::from_str(text).map_err(|error| ConfigError {
+        let mut table: toml::Table = toml::from_str(text).map_err(|error| ConfigError {
             message: format!("the configuration file is not TOML: {error}"),
             hint: None,
         })?;
+        let has_files = read_files(&mut table)?;
         for name in table.keys() {
             if !SETTINGS.iter().any(|setting| setting.name == name) {
                 return Err(unknown(name));
             }
         }
-        toml::from_str(text).map_err(|error| ConfigError {
+        // From the text, if possible: an error then says the line.
+        let settings = match has_files {
+            true => table.try_into(),
+            false => toml::from_str(text),
+        };
+        settings.map_err(|error| ConfigError {
             message: format!("the configuration file: {error}"),
             hint: None,
         })
     }
+}
+
+/// Replaces `NAME_file` of each secret in `table` by `NAME` with what the file contains; returns
+/// whether there was any.
+fn read_files(table: &mut toml::Table) -> Result<bool, ConfigError> {
+    let mut has_files = false;
+    for setting in SETTINGS.iter().filter(|setting| setting.is_secret) {
+        let by_file = format!("{}_file", setting.name);
+        let Some(path) = table.remove(&by_file) else {
+            continue;
+        };
+        has_files = true;
+        if table.contains_key(setting.name) {
+            return Err(secret_file::both(setting.name, &by_file));
+        }
+        let path = path.as_str().ok_or_else(|| ConfigError {
+            message: format!("the configuration file: {by_file} must be a path"),
+            hint: None,
+        })?;
+        let text = secret_file::read_secret_file(&by_file, Path::new(path))?;
+        let is_list = setting.values == <Vec<String> as FromVariable>::VALUES;
+        let value = match Vec::from_variable(&text) {
+            Some(list) if is_list => toml::Value::try_from::<Vec<String>>(list),
+            _ => Ok(toml::Value::from(text.trim())),
+        };
+        let value = value.map_err(|error| ConfigError {
+            message: format!("the configuration file: {by_file}: {error}"),
+            hint: None,
+        })?;
+        table.insert(setting.name.to_owned(), value);
+    }
+    Ok(has_files)
 }
 
 fn unknown(name: &str) -> ConfigError {

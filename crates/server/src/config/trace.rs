@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ConfigError, Settings};
+use super::{ConfigError, Settings, secret_variable};
 
 /// Where spans go, and which.
 #[derive(Clone, Debug, Serialize)]
@@ -73,7 +73,10 @@ impl TraceConfig {
         };
         Self::resolve(&Settings {
             otel_exporter_otlp_endpoint: environment("OTEL_EXPORTER_OTLP_ENDPOINT"),
-            otel_exporter_otlp_headers: environment("OTEL_EXPORTER_OTLP_HEADERS"),
+            otel_exporter_otlp_headers: secret_variable(
+                &environment,
+                "OTEL_EXPORTER_OTLP_HEADERS",
+            )?,
             otel_service_name: environment("OTEL_SERVICE_NAME"),
             otel_resource_attributes: environment("OTEL_RESOURCE_ATTRIBUTES"),
             otel_traces_sampler: environment("OTEL_TRACES_SAMPLER"),

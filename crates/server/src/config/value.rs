@@ -170,7 +170,8 @@ impl FromVariable for Vec<String> {
     const VALUES: &'static str = "a comma-separated list";
 
     fn from_variable(text: &str) -> Option<Self> {
-        let parts = text.split(',').map(str::trim);
+        // Files of keys may have one on each line.
+        let parts = text.split([',', '\n']).map(str::trim);
         let parts = parts.filter(|part| !part.is_empty());
         Some(parts.map(str::to_owned).collect())
     }

@@ -1,7 +1,7 @@
 //! Deferred requests: the client gets its answer at once, and a durable run executes the request.
 //!
 //! `?async=true` asks for it on the routes that [`layer::handle`] wraps, and Gotenberg's webhook
-//! headers on the forms. The request goes to a file (`RequestStore`); the run sends it through the
+//! headers on the forms. The request is stored (`RequestStore`); the run sends it through the
 //! same routes again (`Replayer`), so that nothing of its options can be lost. A kill of the
 //! service loses nothing: the run starts again, and its receiver may get a result twice.
 
@@ -25,7 +25,7 @@ use self::{progress::ProgressRegistry, request_store::RequestHead};
 pub(crate) use self::{
     progress::{BatchProgress, Progress},
     replayer::Replayer,
-    request_store::RequestStore,
+    request_store::{RequestStore, limits},
 };
 use crate::{
     accepted_run::{self, idempotency_key},
@@ -119,7 +119,12 @@ impl DeferredRequests {
                     .map_err(Problem::from)
             };
             let receipt = receipt.await;
-            if receipt.as_ref().map_or(true, |receipt| receipt.known) {
+            let is_unused = match &receipt {
+                Ok(receipt) => receipt.known,
+                // A store that did not answer may have the run: its request expires by itself.
+                Err(problem) => !matches!(problem.code, Code::BackendUnavailable(_)),
+            };
+            if is_unused {
                 let store = Arc::clone(&self.store);
                 tokio::task::spawn_blocking(move || store.remove(&name));
             }

@@ -3,6 +3,7 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
+    time::Duration,
 };
 
 use axum::{Router, body::Body, extract::Request, http::response::Parts, response::Response};
@@ -28,6 +29,7 @@ use super::{
 };
 use crate::{
     accepted_run::MAX_FILE_BYTES,
+    base_url,
     intake::{
         Intake,
         content::{self, Content, Sink},
@@ -38,6 +40,8 @@ use crate::{
 
 /// Longest JSON that is a value of its run; longer documents are files.
 const MAX_JSON_BYTES: u64 = 1 << 20;
+/// How long an execution waits for a store that does not answer.
+const PATIENCE: Duration = Duration::from_secs(300);
 /// Headers of a response that its run keeps, beside those of renderings.
 const DESCRIBING: [HeaderName; 3] = [CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, LOCATION];
 
@@ -186,18 +190,19 @@ impl Replayer {
 
 impl Replays for Replayer {
     fn replay(&self, name: &str, limit: &Limit) -> Result<Json, StepError> {
-        let stored = self.store.get(name);
+        let stored = self.store.get(name, limit.left().min(PATIENCE));
         let stored = stored.map_err(|problem| StepError::new(problem.code, problem.detail))?;
         let request_id = Arc::clone(&stored.head.context.request_id);
         let span = tracing::info_span!("deferred", requestId = &*request_id);
         let name: Arc<str> = name.into();
         let execution = self.progress.start(&name);
         let progress = Arc::clone(&execution.progress);
+        let base_url = stored.head.context.base_url.clone();
         let request = request_of(Arc::clone(&name), progress, stored);
         // A panic of a route must not end the thread of the run.
         let work = AssertUnwindSafe(|| {
             let work = self.within(request, limit).instrument(span);
-            self.runtime.block_on(work)
+            self.runtime.block_on(base_url::within(base_url, work))
         });
         let output = catch_unwind(work).unwrap_or_else(|_| {
             let message = "the service panicked";

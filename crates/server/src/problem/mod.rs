@@ -77,6 +77,9 @@ pub struct ProblemDocument {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// When to try again what does not work at the moment, unless its error says more. Seconds.
+const UNAVAILABLE_SECONDS: u64 = 2;
+
 impl Problem {
     /// A problem with the facts and status of its code; temporary ones have a `Retry-After`.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
@@ -92,6 +95,9 @@ impl Problem {
         };
         match code.fault() {
             Fault::Busy => problem.retry_after(1),
+            Fault::Unavailable if status == StatusCode::SERVICE_UNAVAILABLE => {
+                problem.retry_after(UNAVAILABLE_SECONDS)
+            }
             _ => problem,
         }
     }
@@ -209,6 +215,20 @@ impl Problem {
         let problem = Self::of_error(error.code(resource), error);
         match error {
             Error::Exists(version) | Error::Stale(version) => problem.with_version(*version),
+            Error::NotFound => Self {
+                detail: match resource {
+                    Resource::Run => "there is no such run; those that ended long ago are deleted",
+                    Resource::Flow => {
+                        "there is no such flow or version: GET /flows lists the flows"
+                    }
+                    Resource::Template => {
+                        "there is no such template or version: GET /templates lists the templates"
+                    }
+                    _ => return problem,
+                }
+                .to_owned(),
+                ..problem
+            },
             // Clients must not learn the path of the data folder.
             Error::Gone(_) => Self {
                 detail:

@@ -84,6 +84,13 @@ impl ResultLink {
         }
     }
 
+    /// Whether browsers may run scripts of the document: it is served only with a policy that
+    /// forbids that.
+    pub(crate) fn is_active(&self) -> bool {
+        let mut kinds = ["text/html", "image/svg+xml"].iter();
+        kinds.any(|kind| self.media_type.starts_with(kind))
+    }
+
     /// Seconds until the link expires.
     ///
     /// # Errors

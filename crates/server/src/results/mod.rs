@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
     link::ResultLink,
-    store::{Results, sweep_expired},
+    store::{Followed, Results, sweep_expired},
 };
 use crate::{log::LogFields, problem::Problem, respond};
 
@@ -43,8 +43,8 @@ pub(crate) struct OutputRequest {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredResult {
-    /// Link to the document; it needs no API key. Begins with PUBLIC_URL, or with a slash without
-    /// one.
+    /// Link to the document; it needs no API key. Begins with PUBLIC_URL; without it, with the
+    /// address that a trusted proxy names, or with a slash.
     pub(crate) url: String,
     /// Expiry of the link, RFC 3339.
     pub(crate) expires_at: String,

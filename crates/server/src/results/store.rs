@@ -1,4 +1,4 @@
-//! Result files: writes them as they stream in, caches hot ones in memory, sweeps expired ones.
+//! Result files: stores them as they stream in, caches hot ones in memory, sweeps expired ones.
 
 use std::{
     fmt::Write,
@@ -17,10 +17,11 @@ use platen_delivery::{Body as Delivered, FileCache};
 use platen_fault::{Code, Resource, What};
 use platen_render::chain;
 use platen_signing::LinkKey;
-use platen_storage::blobs::{BlobError, Draft, ExpiringBlobs, Kept, Usage};
+use platen_storage::blobs::{BlobError, Draft, ExpiringBlobs, Kept, Presentation, Usage};
 
 use super::{Ends, ResultLink, StoredResult, now};
 use crate::{
+    base_url,
     config::{Config, ResultConfig},
     metrics::{Metrics, head},
     problem::Problem,
@@ -32,9 +33,20 @@ const WRITE_BYTES: usize = 256 << 10;
 /// Larger files are never cached in memory. Bytes.
 const MAX_HOT_BYTES: u64 = 4 << 20;
 
+/// Lifetime of an address in the bucket: a client follows it at once.
+const REDIRECT_LIFE: Duration = Duration::from_secs(300);
+
+/// Where the document of a link is.
+pub(crate) enum Followed {
+    /// Here, for as many seconds.
+    Here(ResultLink, Delivered, u64),
+    /// At this address.
+    Elsewhere(String),
+}
+
 /// Store of results.
 pub(crate) struct Results {
-    blobs: Arc<ExpiringBlobs>,
+    blobs: Arc<dyn ExpiringBlobs>,
     key: Arc<LinkKey>,
     cache: FileCache,
     config: ResultConfig,
@@ -54,25 +66,23 @@ struct Counts {
 }
 
 impl Results {
-    /// Opens the store in the data folder and counts its files. Blocks.
-    pub(crate) fn open(
+    /// The results in `blobs`; `key` signs links.
+    pub(crate) fn new(
         config: &Config,
+        blobs: Arc<dyn ExpiringBlobs>,
         key: Arc<LinkKey>,
         metrics: Arc<Metrics>,
-    ) -> Result<Self, BlobError> {
-        let folder = config.database_folder().join("results");
+    ) -> Self {
         let config = config.results.clone();
         let cache_bytes = usize::try_from(config.cache_bytes).unwrap_or(usize::MAX);
-        let results = Self {
-            blobs: Arc::new(ExpiringBlobs::open(&folder, config.max_bytes)?),
+        Self {
+            blobs,
             key,
             cache: FileCache::new(cache_bytes, MAX_HOT_BYTES),
             config,
             metrics,
             counts: Counts::default(),
-        };
-        results.sweep()?;
-        Ok(results)
+        }
     }
 
     pub(super) fn config(&self) -> &ResultConfig {
@@ -129,7 +139,10 @@ impl Results {
         size_bytes: u64,
         pages: Option<u32>,
     ) -> StoredResult {
-        let base = self.config.public_url.as_deref().unwrap_or_default();
+        let of_request = base_url::current();
+        let base = self.config.public_url.as_deref();
+        let base = base.or(of_request.as_ref().map(|base| &*base.0));
+        let base = base.unwrap_or_default();
         let milliseconds = i64::try_from(link.expires.saturating_mul(1_000)).unwrap_or(i64::MAX);
         StoredResult {
             url: format!("{base}{}", link.path(&self.key)),
@@ -142,7 +155,11 @@ impl Results {
         }
     }
 
-    async fn write(&self, draft: Option<Draft>, pieces: Vec<Bytes>) -> Result<Draft, Problem> {
+    async fn write(
+        &self,
+        draft: Option<Box<dyn Draft>>,
+        pieces: Vec<Bytes>,
+    ) -> Result<Box<dyn Draft>, Problem> {
         let blobs = Arc::clone(&self.blobs);
         self.blocking(move || {
             let mut draft = match draft {
@@ -159,7 +176,7 @@ impl Results {
 
     async fn finish(
         &self,
-        draft: Option<Draft>,
+        draft: Option<Box<dyn Draft>>,
         pieces: Vec<Bytes>,
         ends: Ends,
     ) -> Result<Kept, Problem> {
@@ -171,7 +188,10 @@ impl Results {
                 }
                 draft.finish(ends.time())
             }
-            None => blobs.put(pieces.iter().map(|piece| &piece[..]), ends.time()),
+            None => {
+                let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &piece[..]).collect();
+                blobs.put(&pieces, ends.time())
+            }
         });
         let kept = kept.await?;
         let counts = &self.counts;
@@ -206,37 +226,66 @@ impl Results {
                         .to_owned();
                 ("disk-full", detail, &self.counts.refused_disk)
             }
-            other => return Problem::internal(format!("the stored results: {}", chain(other))),
+            other => return failed(other),
         };
         count.fetch_add(1, Ordering::Relaxed);
         self.metrics.rejected(reason);
         Problem::new(error.code(Resource::Result, What::Results), detail)
     }
 
-    /// Resolves a link: returns the link, the document, and for how many seconds clients may cache
-    /// it.
+    /// Resolves a link. `disposition` makes the header of that name for a redirect.
     ///
     /// # Errors
-    /// 403 for an invalid link, 410 for an expired one, 404 if the document was deleted.
+    /// 403 for an invalid link, 410 for an expired one, 404 if the document was deleted, 503 if the
+    /// bucket fails.
     pub(crate) async fn follow(
         &self,
         address: (String, String),
         query: &[(String, String)],
-    ) -> Result<(ResultLink, Delivered, u64), Problem> {
+        disposition: impl FnOnce(&ResultLink) -> Result<String, Problem>,
+    ) -> Result<Followed, Problem> {
         let link = ResultLink::read(address, query, &self.key)?;
-        let gone = |error: BlobError| match error {
-            BlobError::NotFound => {
-                let detail = "the document has expired";
-                Problem::new(Code::NotFound(Resource::Result), detail)
+        let ends = Ends(link.expires).time();
+        let left = match link.left() {
+            Ok(left) => left,
+            Err(expired) => {
+                let has = self.read(&link, move |blobs, digest| blobs.has(&digest, ends));
+                return Err(match has.await {
+                    Ok(false) => gone(&BlobError::NotFound),
+                    Ok(true) => expired,
+                    Err(error) => gone(&error),
+                });
             }
-            other => Problem::internal(format!("the stored results: {}", chain(&other))),
         };
-        let size_bytes = self.blobs.size_bytes(&link.digest).map_err(gone)?;
-        let left = link.left()?;
-        let open = || self.blobs.file(&link.digest);
-        let body = self.cache.body(&link.digest, size_bytes, open).await;
-        let body = body.map_err(|error| gone(error.into()))?;
-        Ok((link, body, left))
+        if self.config.is_redirected && !link.is_active() {
+            let presentation = Presentation {
+                media_type: &link.media_type,
+                disposition: &disposition(&link)?,
+            };
+            let life = REDIRECT_LIFE.min(Duration::from_secs(left));
+            let elsewhere = self.blobs.link(&link.digest, ends, &presentation, life);
+            if let Some(url) = elsewhere {
+                return Ok(Followed::Elsewhere(url));
+            }
+        }
+        let open = || async {
+            let found = self.read(&link, move |blobs, digest| blobs.open(&digest, ends));
+            found.await.map(|found| (found.file, found.size_bytes))
+        };
+        let body = self.cache.body(&link.digest, open).await;
+        let body = body.map_err(|error: BlobError| gone(&error))?;
+        Ok(Followed::Here(link, body, left))
+    }
+
+    /// Reads the blob of a link, off the async threads.
+    async fn read<T: Send + 'static>(
+        &self,
+        link: &ResultLink,
+        work: impl FnOnce(&dyn ExpiringBlobs, String) -> Result<T, BlobError> + Send + 'static,
+    ) -> Result<T, BlobError> {
+        let (blobs, digest) = (Arc::clone(&self.blobs), link.digest.clone());
+        let done = tokio::task::spawn_blocking(move || work(&*blobs, digest)).await;
+        done.map_err(|error| BlobError::Failed(error.into()))?
     }
 
     /// Deletes expired results. Blocks.
@@ -285,6 +334,25 @@ impl Results {
     }
 }
 
+/// The problem for a document that cannot be read.
+fn gone(error: &BlobError) -> Problem {
+    match error {
+        BlobError::NotFound => {
+            let detail = "the document has expired";
+            Problem::new(Code::NotFound(Resource::Result), detail)
+        }
+        other => failed(other),
+    }
+}
+
+/// The problem for an error that has no words of its own.
+fn failed(error: &BlobError) -> Problem {
+    match error.is_of_server() {
+        true => Problem::of_error(error.code(Resource::Result, What::Results), error),
+        false => Problem::internal(format!("the stored results: {}", chain(error))),
+    }
+}
+
 /// The problem for a document that breaks off while it is stored.
 fn broken(error: axum::Error) -> Problem {
     let text = format!("the document ended early: {}", chain(&error));
@@ -294,18 +362,20 @@ fn broken(error: axum::Error) -> Problem {
     of_browser.map_or_else(|| Problem::internal(text), |error| (*error).into())
 }
 
-/// Sweeps every `RESULTS_SWEEP_SECONDS`, forever.
+/// Sweeps now and every `RESULTS_SWEEP_SECONDS`, forever.
 pub(crate) async fn sweep_expired(results: Arc<Results>) {
     let pause = Duration::from_secs(results.config.sweep_seconds);
     loop {
-        tokio::time::sleep(pause).await;
         let shared = Arc::clone(&results);
         let swept = tokio::task::spawn_blocking(move || shared.sweep()).await;
         let failed = match swept {
-            Ok(Ok(_)) => continue,
-            Ok(Err(error)) => chain(&error),
-            Err(error) => error.to_string(),
+            Ok(Ok(_)) => None,
+            Ok(Err(error)) => Some(chain(&error)),
+            Err(error) => Some(error.to_string()),
         };
-        tracing::error!(cause = failed, "expired results could not be removed");
+        if let Some(cause) = failed {
+            tracing::error!(cause, "expired results could not be removed");
+        }
+        tokio::time::sleep(pause).await;
     }
 }

@@ -12,6 +12,7 @@ use hyper::{
     header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
 use platen_render::chain;
+use platen_storage::blobs::Bucket;
 use platen_supervise::{ProcessGroup, gather};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,11 +20,12 @@ use serde::Serialize;
 use crate::{
     auth::Access,
     delivery::Origin,
+    files,
     flows::Flows,
     log,
     metrics::Gauges,
     operation::{self, Kind, Route, get, text},
-    pool_metrics::{write_isolation, write_pool, write_processes},
+    pool_metrics::{write_pools, write_processes},
     readiness::Readiness,
     rendering::{Renderer, libreoffice::LibreOffice},
     respond::{bytes_of, json, moment},
@@ -43,6 +45,8 @@ pub(crate) struct HealthApi {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) flows: Arc<Flows>,
     pub(crate) results: Arc<Results>,
+    /// The bucket, if files are in one.
+    pub(crate) bucket: Option<Arc<Bucket>>,
     pub(crate) group: Option<ProcessGroup>,
     /// True if readiness requires Chromium (`CHROMIUM_WARM`).
     pub(crate) waits_for_chromium: bool,
@@ -88,7 +92,9 @@ pub(crate) fn routes() -> Vec<Route<HealthApi>> {
         get("/health/ready", get_health_ready)
             .access(Access::Open)
             .kind(Kind::Probe)
-            .summary("Readiness: the engine is warm and the store responds; 503 otherwise.")
+            .summary(
+                "Readiness: the engine is warm, the store and the bucket respond; 503 otherwise.",
+            )
             .answer(200, operation::json::<Health>())
             .answer(503, operation::json::<Health>())
             .answer_is("The service accepts no work at the moment; `checks` says why."),
@@ -186,17 +192,26 @@ pub(crate) async fn get_version() -> Response {
     bytes_of("text/plain; charset=utf-8", StatusCode::OK, bytes)
 }
 
-/// Readiness: the engine and the preloaded backends are warm, the store responds, and no shutdown
-/// has begun.
+/// Readiness: the engine and the preloaded backends are warm, the store and the bucket respond, and
+/// no shutdown has begun.
 pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
     let store = api.renderer.templates.store();
-    let cause = match tokio::time::timeout(STORE_TIMEOUT, store.check()).await {
+    let asked = tokio::join!(
+        tokio::time::timeout(STORE_TIMEOUT, store.check()),
+        tokio::time::timeout(STORE_TIMEOUT, files::respond(api.bucket.as_ref())),
+    );
+    let late = || Some(format!("no answer within {} s", STORE_TIMEOUT.as_secs()));
+    let cause = match asked.0 {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(chain(&error)),
-        Err(_) => Some(format!("no answer within {} s", STORE_TIMEOUT.as_secs())),
+        Err(_) => late(),
     };
     if let Some(cause) = &cause {
         tracing::error!(cause, "the store does not respond");
+    }
+    let bucket_cause = asked.1.map_or_else(|_| late(), Result::err);
+    if let Some(cause) = &bucket_cause {
+        tracing::error!(cause, "the bucket does not respond");
     }
     let check = |name, ok| Check { name, ok };
     let mut checks = vec![
@@ -205,6 +220,9 @@ pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
         check("flows", api.flows.are_served(api.group.as_ref())),
         check("accepting", !api.readiness.is_draining()),
     ];
+    if api.bucket.is_some() {
+        checks.push(check("bucket", bucket_cause.is_none()));
+    }
     let readiness = &api.readiness;
     if api.waits_for_chromium {
         checks.push(check("chromium", readiness.is_chromium_ready()));
@@ -234,17 +252,23 @@ pub(crate) async fn get_metrics(
     headers: HeaderMap,
 ) -> Response {
     let mut text = api.renderer.metrics.to_text(api.gauges());
-    if let Some(status) = api.renderer.chromium.status() {
-        write_pool(&mut text, "chromium", &status.pages);
-        write_processes(&mut text, &status.processes);
-        write_isolation(&mut text, "chromium", status.isolation);
+    let (chromium, libreoffice) = (api.renderer.chromium.status(), api.libreoffice.status());
+    let mut pools = Vec::new();
+    if let Some(status) = &chromium {
+        pools.push(("chromium", &status.pages, status.isolation));
     }
-    if let Some(status) = api.libreoffice.status() {
-        write_pool(&mut text, "libreoffice", &status.pool);
-        write_isolation(&mut text, "libreoffice", status.isolation);
+    if let Some(status) = &libreoffice {
+        pools.push(("libreoffice", &status.pool, status.isolation));
+    }
+    write_pools(&mut text, &pools);
+    if let Some(status) = &chromium {
+        write_processes(&mut text, &status.processes);
     }
     api.flows.write_metrics(&mut text);
     api.results.write_metrics(&mut text);
+    if let Some(bucket) = &api.bucket {
+        files::write_metrics(bucket, &mut text);
+    }
     if let Some(group) = api.group.as_ref().filter(|_| origin.is_none()) {
         text = gather(group, text, headers.get(AUTHORIZATION)).await;
     }

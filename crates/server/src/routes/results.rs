@@ -7,8 +7,8 @@ use axum::{
     response::Response,
 };
 use hyper::{
-    HeaderMap, Method,
-    header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue},
+    HeaderMap, Method, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, LOCATION},
 };
 use platen_delivery::Metadata;
 use platen_render::Disposition;
@@ -18,10 +18,10 @@ use serde_json::json;
 use super::{convert, extract::Query, render::response::POLICY};
 use crate::{
     auth::Access,
-    operation::{IF_NONE_MATCH, RANGES, Route, Tag, get, header, path, query},
+    operation::{Content, IF_NONE_MATCH, RANGES, Route, Tag, get, header, path, query},
     problem::Problem,
     respond,
-    results::Results,
+    results::{Followed, ResultLink, Results},
 };
 
 /// The route of stored results.
@@ -48,7 +48,12 @@ pub(crate) fn routes() -> Vec<Route<Arc<Results>>> {
             .parameter(query("expires", json!({"type": "integer"}), about_expires))
             .parameter(query("signature", string(), about_signature))
             .answer(200, convert::declaration::results())
-            .problems(&[403, 410]),
+            .answer(307, Content::default())
+            .answer_is(
+                "The document is in the bucket, at the address in Location (RESULT_REDIRECT).",
+            )
+            .answer_headers(&[("Location", "Address of the document.")])
+            .problems(&[403, 410, 503]),
     ]
 }
 
@@ -60,16 +65,26 @@ pub(crate) async fn get_result(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (link, body, left_seconds) = results.follow(address, &query).await?;
     let unwritten = |_| Problem::internal("a header of the result cannot be written");
-    let disposition = match link.is_saved {
-        true => Disposition::Attachment,
-        false => Disposition::Inline,
+    let said = |link: &ResultLink| {
+        let value = disposition(link)?;
+        Ok(String::from_utf8_lossy(value.as_bytes()).into_owned())
+    };
+    let (link, body, left_seconds) = match results.follow(address, &query, said).await? {
+        Followed::Here(link, body, left_seconds) => (link, body, left_seconds),
+        Followed::Elsewhere(url) => {
+            let mut response = Response::default();
+            *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+            let headers = response.headers_mut();
+            headers.insert(LOCATION, HeaderValue::from_str(&url).map_err(unwritten)?);
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            return Ok(response);
+        }
     };
     let kept = format!("private, max-age={left_seconds}, immutable");
     let metadata = Metadata {
-        tag: Some(link.digest),
-        disposition: Some(respond::content_disposition(&link.name, Some(disposition))?),
+        disposition: Some(disposition(&link)?),
+        tag: Some(link.digest.clone()),
         cache_control: Some(HeaderValue::from_str(&kept).map_err(unwritten)?),
         ..Metadata::new(HeaderValue::from_str(&link.media_type).map_err(unwritten)?)
     };
@@ -78,12 +93,17 @@ pub(crate) async fn get_result(
     // A page of another origin may embed a result if it has the link.
     let name = HeaderName::from_static("cross-origin-resource-policy");
     headers.insert(name, HeaderValue::from_static("cross-origin"));
-    if ["text/html", "image/svg+xml"]
-        .iter()
-        .any(|kind| link.media_type.starts_with(kind))
-    {
+    if link.is_active() {
         // A document from an untrusted template must not run scripts in this origin.
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }
     Ok(response)
+}
+
+fn disposition(link: &ResultLink) -> Result<HeaderValue, Problem> {
+    let disposition = match link.is_saved {
+        true => Disposition::Attachment,
+        false => Disposition::Inline,
+    };
+    respond::content_disposition(&link.name, Some(disposition))
 }

@@ -1,6 +1,9 @@
 //! LRU cache of current versions and compiled templates.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use lru::LruCache;
 use platen_engine::PreparedTemplate;
@@ -8,6 +11,9 @@ use rustc_hash::FxHashMap;
 
 /// Most keys with a cached current version.
 const MAX_CURRENT: usize = 20_000;
+
+/// Most versions of a key whose last look at the store is known.
+const MAX_LOOKS: usize = 64;
 
 /// Source of a compiled template.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +31,8 @@ struct Entry {
 
 pub(super) struct Cache {
     current: FxHashMap<String, u32>,
+    /// When the store was last asked for a version of a key, `None` for the current one.
+    looks: FxHashMap<String, Vec<(Option<u32>, Instant)>>,
     compiled: LruCache<Identity, Entry>,
     size_bytes: u64,
     max_items: usize,
@@ -36,6 +44,7 @@ impl Cache {
     pub(super) fn new(max_items: usize, max_bytes: u64) -> Self {
         Self {
             current: FxHashMap::default(),
+            looks: FxHashMap::default(),
             compiled: LruCache::unbounded(),
             size_bytes: 0,
             max_items,
@@ -74,6 +83,29 @@ impl Cache {
         self.current.insert(key.to_owned(), version);
     }
 
+    /// Whether the store was asked for this version within `age`.
+    pub(super) fn is_fresh(&self, key: &str, version: Option<u32>, age: Duration) -> bool {
+        let looks = self.looks.get(key).into_iter().flatten();
+        let mut of_version = looks.filter(|(of, _)| *of == version);
+        of_version.any(|(_, at)| at.elapsed() < age)
+    }
+
+    /// Notes that the store was asked at `at`, before `writes` could change.
+    pub(super) fn note_look(&mut self, key: &str, version: Option<u32>, at: Instant, writes: u64) {
+        if writes != self.writes {
+            return;
+        }
+        if self.looks.len() >= MAX_CURRENT {
+            self.looks.clear();
+        }
+        let looks = self.looks.entry(key.to_owned()).or_default();
+        looks.retain(|(of, _)| *of != version);
+        if looks.len() >= MAX_LOOKS {
+            looks.clear();
+        }
+        looks.push((version, at));
+    }
+
     /// As [`Cache::keep_current`].
     pub(super) fn keep_compiled(
         &mut self,
@@ -105,6 +137,7 @@ impl Cache {
     pub(super) fn forget(&mut self, key: &str) {
         self.writes += 1;
         self.current.remove(key);
+        self.looks.remove(key);
         // Versions are immutable until the template is deleted; after that, none may be found.
         let of_key: Vec<Identity> = self
             .compiled
@@ -116,6 +149,12 @@ impl Cache {
         for identity in of_key {
             self.remove(&identity);
         }
+    }
+
+    /// Asks the store again for every version, because any may have changed.
+    pub(super) fn doubt(&mut self) {
+        self.writes += 1;
+        self.looks.clear();
     }
 
     fn remove(&mut self, identity: &Identity) {
@@ -147,6 +186,23 @@ mod tests {
         assert_eq!(cache.current("a"), None);
         cache.keep_compiled(Identity::Stored("a".into(), 1), template(), 10, before);
         assert_eq!(cache.size(), (0, 0));
+    }
+
+    #[test]
+    fn a_look_at_the_store_holds_until_a_write() {
+        const LONG: Duration = Duration::from_secs(3_600);
+        let mut cache = Cache::new(10, 1_000);
+        let now = Instant::now();
+        cache.note_look("a", None, now, cache.writes());
+        assert!(cache.is_fresh("a", None, LONG) && !cache.is_fresh("a", Some(1), LONG));
+        assert!(!cache.is_fresh("a", None, Duration::ZERO));
+        let before = cache.writes();
+        cache.forget("a");
+        cache.note_look("a", None, now, before);
+        assert!(!cache.is_fresh("a", None, LONG));
+        cache.note_look("a", None, now, cache.writes());
+        cache.doubt();
+        assert!(!cache.is_fresh("a", None, LONG));
     }
 
     #[test]

@@ -8,13 +8,19 @@
 mod cache;
 pub(crate) mod diff;
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
 
 use parking_lot::{Mutex, MutexGuard};
 use platen_engine::{Engine, Origin, PreparedTemplate};
 use platen_fault::Resource;
-use platen_storage::{DocumentStore, Error, NewVersion, StoredDocument, VersionInfo};
+use platen_storage::{
+    DocumentStore, Error, NewVersion, Peers, Signal, StoredDocument, VersionInfo,
+};
 use sha2::{Digest, Sha256};
+use tokio::sync::broadcast::error::RecvError;
 
 use self::cache::{Cache, Identity};
 use crate::{config::Config, metrics::Metrics, problem::Problem};
@@ -27,9 +33,23 @@ pub(crate) struct TemplateRepository {
     metrics: Arc<Metrics>,
     /// Resource type, for error messages.
     resource: Resource,
-    /// True if another process writes: only the store knows the current versions.
-    is_shared: bool,
+    writers: Writers,
 }
+
+/// Who else writes to the store.
+#[derive(Clone)]
+pub(crate) enum Writers {
+    /// Nobody.
+    Alone,
+    /// Another process of the group: only the store knows the current versions.
+    Leader,
+    /// Other services, which signal their writes. A write whose signal was lost is noticed within
+    /// [`MAX_AGE`].
+    Fleet(Arc<dyn Peers>),
+}
+
+/// How long the store is believed to hold what it held, if no service signals a write.
+pub(crate) const MAX_AGE: Duration = Duration::from_secs(2);
 
 /// A located template, loaded or not yet.
 pub(crate) struct Found {
@@ -53,7 +73,7 @@ impl TemplateRepository {
         resource: Resource,
         config: &Config,
         metrics: Arc<Metrics>,
-        is_shared: bool,
+        writers: Writers,
     ) -> Self {
         let cache = Cache::new(
             config.template_cache_max_items as usize,
@@ -64,7 +84,7 @@ impl TemplateRepository {
             cache: Arc::new(Mutex::new(cache)),
             metrics,
             resource,
-            is_shared,
+            writers,
         }
     }
 
@@ -89,9 +109,14 @@ impl TemplateRepository {
 
     /// Finds a stored template; the current version if `version` is `None`.
     pub(crate) async fn find(&self, key: &str, version: Option<u32>) -> Result<Found, Error> {
+        let begin = Instant::now();
         let writes = {
             let mut cache = self.cache();
-            let known = !self.is_shared;
+            let known = match &self.writers {
+                Writers::Alone => true,
+                Writers::Leader => false,
+                Writers::Fleet(_) => cache.is_fresh(key, version, MAX_AGE),
+            };
             let wanted = version.or_else(|| cache.current(key));
             let compiled = wanted.filter(|_| known).and_then(|version| {
                 let identity = Identity::Stored(key.to_owned(), version);
@@ -110,8 +135,11 @@ impl TemplateRepository {
         let found = stored.info.version;
         let identity = Identity::Stored(key.to_owned(), found);
         let mut cache = self.cache();
-        if version.is_none() && !self.is_shared {
+        if version.is_none() && !matches!(self.writers, Writers::Leader) {
             cache.keep_current(key, found, writes);
+        }
+        if let Writers::Fleet(_) = &self.writers {
+            cache.note_look(key, version, begin, writes);
         }
         let state = match cache.compiled(&identity) {
             Some(template) => State::Loaded(template),
@@ -187,10 +215,35 @@ impl TemplateRepository {
 
     /// Number of the current version.
     pub(crate) async fn current_version(&self, key: &str) -> Result<u32, Error> {
-        if let Some(version) = self.cache().current(key) {
-            return Ok(version);
+        {
+            let cache = self.cache();
+            let is_known = match &self.writers {
+                Writers::Fleet(_) => cache.is_fresh(key, None, MAX_AGE),
+                Writers::Alone | Writers::Leader => true,
+            };
+            if let Some(version) = cache.current(key).filter(|_| is_known) {
+                return Ok(version);
+            }
         }
         self.store.current_version(key.to_owned()).await
+    }
+
+    /// Follows the writes of other services, as long as these are there. Returns at once if
+    /// there are none.
+    pub(crate) async fn follow_fleet(self) {
+        let Writers::Fleet(peers) = &self.writers else {
+            return;
+        };
+        let mut signals = peers.listen();
+        loop {
+            match (signals.recv().await, self.resource) {
+                (Ok(Signal::Template(key)), Resource::Template)
+                | (Ok(Signal::Flow(key)), Resource::Flow) => self.cache().forget(&key),
+                (Ok(Signal::Missed) | Err(RecvError::Lagged(_)), _) => self.cache().doubt(),
+                (Ok(_), _) => {}
+                (Err(RecvError::Closed), _) => return,
+            }
+        }
     }
 
     pub(crate) async fn create(&self, new: NewVersion) -> Result<VersionInfo, Problem> {
@@ -246,6 +299,12 @@ impl TemplateRepository {
         let task = tokio::spawn(async move {
             let result = work(Arc::clone(&library.store)).await;
             library.cache().forget(&key);
+            if let Writers::Fleet(peers) = &library.writers {
+                peers.notify(match library.resource {
+                    Resource::Flow => Signal::Flow(key),
+                    _ => Signal::Template(key),
+                });
+            }
             result
         });
         let result = task

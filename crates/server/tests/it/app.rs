@@ -19,7 +19,7 @@ pub struct TestApp {
     agent: ureq::Agent,
     runtime: Runtime,
     stop: Option<oneshot::Sender<()>>,
-    running: Option<JoinHandle<()>>,
+    running: Option<JoinHandle<Result<(), platen_server::Error>>>,
 }
 
 /// An answer.
@@ -127,7 +127,7 @@ impl TestApp {
     /// Waits until the server has ended.
     pub fn join(&mut self) {
         let running = self.running.take().unwrap();
-        self.runtime.block_on(running).unwrap();
+        self.runtime.block_on(running).unwrap().unwrap();
     }
 
     pub fn url(&self, path: &str) -> String {

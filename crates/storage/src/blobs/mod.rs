@@ -1,15 +1,26 @@
-//! Files by content: with names ([`BlobStore`], implemented by a folder), or with an expiry time
-//! ([`ExpiringBlobs`], a folder that processes share).
+//! Files by content: with names ([`BlobStore`]), with an expiry time ([`ExpiringBlobs`]), and
+//! requests that wait to be executed ([`RequestFiles`]). Each is a folder, or a part of an S3
+//! bucket that several services share ([`Bucket`]).
 
+mod digest;
+mod disk_cache;
 mod expiring;
-mod folder;
+mod named;
+mod requests;
+mod s3;
 
 pub use self::{
-    expiring::{Draft, ExpiringBlobs, Kept, Usage},
-    folder::FolderBlobs,
+    disk_cache::DiskCache,
+    expiring::{
+        Draft, ExpiringBlobs, Found, Kept, Presentation, Usage, bucket::ExpiringBucket,
+        folder::ExpiringFolder,
+    },
+    named::{BlobStore, bucket::BucketBlobs, folder::FolderBlobs},
+    requests::{RequestFiles, RequestLimits, bucket::RequestBucket, folder::RequestFolder},
+    s3::{Bucket, BucketCounts, BucketSettings},
 };
 
-use platen_fault::{Code, Resource, What};
+use platen_fault::{Backend, Code, Resource, What};
 
 /// SHA-256 of a blob, in hexadecimal.
 pub type BlobDigest = String;
@@ -39,6 +50,15 @@ pub enum BlobError {
     /// The disk is full.
     #[error("the disk is full")]
     DiskFull,
+    /// A setting of the bucket has a value that cannot be used.
+    #[error("{0}")]
+    Setting(String),
+    /// The S3 server does not answer, or fails; retrying may help.
+    #[error("the S3 bucket does not answer: {0}; try again")]
+    Unavailable(String),
+    /// The S3 server refuses this service, and will until an operator changes something.
+    #[error("the S3 server refuses: {0}")]
+    Refused(String),
     /// Reading or writing failed.
     #[error("blob store failed")]
     Failed(#[source] std::io::Error),
@@ -53,8 +73,16 @@ impl BlobError {
             Self::Taken(_) => Code::AlreadyExists(resource),
             Self::Full { .. } => Code::StorageFull(what),
             Self::DiskFull => Code::StorageFull(What::Disk),
+            Self::Setting(_) => Code::BackendMissing(Backend::Bucket),
+            Self::Unavailable(_) | Self::Refused(_) => Code::BackendUnavailable(Backend::Bucket),
             Self::Damaged(_) | Self::Failed(_) => Code::InternalError,
         }
+    }
+
+    /// Whether the S3 server is the cause: what it holds may be there even so.
+    #[must_use]
+    pub fn is_of_server(&self) -> bool {
+        matches!(self, Self::Unavailable(_) | Self::Refused(_))
     }
 }
 
@@ -66,49 +94,4 @@ impl From<std::io::Error> for BlobError {
             _ => Self::Failed(error),
         }
     }
-}
-
-fn hex(digest: &[u8]) -> BlobDigest {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Blobs and their names. A name consists of parts separated by `/`, each of letters, digits, `-`,
-/// `_` and `.`. Methods block the calling thread; a blob is read and written as a whole, so callers
-/// bound its size.
-pub trait BlobStore: Send + Sync {
-    /// Stores `bytes` under a name durably: once this returns, they survive a loss of power.
-    /// Storing the same content again changes nothing. Returns whether the name is new.
-    ///
-    /// # Errors
-    /// [`BlobError::Taken`] if the name stands for other content, [`BlobError::Full`] above the
-    /// quota.
-    fn put(&self, name: &str, bytes: &[u8]) -> Result<(BlobDigest, bool), BlobError>;
-
-    /// The digest that a name stands for.
-    ///
-    /// # Errors
-    /// [`BlobError::NotFound`] if the name does not exist.
-    fn digest(&self, name: &str) -> Result<BlobDigest, BlobError>;
-
-    /// Content of a blob, verified against its digest.
-    ///
-    /// # Errors
-    /// [`BlobError::NotFound`] if there is no such blob, [`BlobError::Damaged`] if the content has
-    /// changed.
-    fn get(&self, digest: &str) -> Result<Vec<u8>, BlobError>;
-
-    /// Removes a name, and its blob if no other name stands for it.
-    ///
-    /// # Errors
-    /// [`BlobError::NotFound`] if the name does not exist.
-    fn delete(&self, name: &str) -> Result<(), BlobError>;
-
-    /// Names that begin with `prefix`, in order, with their digests.
-    ///
-    /// # Errors
-    /// Reading failed.
-    fn names(&self, prefix: &str) -> Result<Vec<(String, BlobDigest)>, BlobError>;
-
-    /// Size of all blobs, in bytes.
-    fn size_bytes(&self) -> u64;
 }

@@ -2,6 +2,7 @@
 
 pub mod documents;
 mod endings;
+pub mod peers;
 pub mod postgres;
 pub mod runs;
 pub mod sqlite;

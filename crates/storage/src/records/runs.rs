@@ -13,6 +13,10 @@ use super::StoreFuture;
 
 /// A store of runs.
 pub trait RunStore: Send + Sync {
+    /// The time that callers pass, by the clock that everybody who uses the store shares:
+    /// milliseconds since 1970-01-01T00:00:00Z.
+    fn now_ms(&self) -> u64;
+
     /// Accepts a run.
     ///
     /// # Errors
@@ -349,6 +353,14 @@ pub struct Queued {
     pub lane: Lane,
     /// When the run expires if it has not started by then.
     pub deadline_ms: Option<u64>,
+}
+
+impl Queued {
+    /// Whether it has waited for too long.
+    #[must_use]
+    pub fn is_late(&self, now_ms: u64) -> bool {
+        self.deadline_ms.is_some_and(|deadline| deadline < now_ms)
+    }
 }
 
 /// A run whose lease has expired.

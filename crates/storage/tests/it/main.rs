@@ -3,7 +3,10 @@
 
 mod blobs;
 mod contract;
+mod copies;
 mod expiring;
 mod kill;
 mod postgres;
+mod requests;
 mod runs;
+mod s3;

@@ -2,13 +2,17 @@
 
 mod libreoffice;
 
-use std::{path::PathBuf, process::ExitCode, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Instant,
+};
 
 use clap::Args;
 use platen_jail::{Jail, Level, Options};
 use platen_render::{FolderHost, Format, RenderOptions, Renderer};
 
-use super::{FontArguments, isolation};
+use super::{FontArguments, configuration::ConfigurationArguments, isolation};
 use crate::report::{Failure, OutputArguments, print_line};
 
 /// Families that documents from elsewhere often name, and Debian's package of each or of a font of
@@ -28,9 +32,8 @@ const PROGRAMS: [(&str, &str); 2] = [("qpdf", "qpdf"), ("pdftoppm", "poppler-uti
 /// Arguments of `platen doctor`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Data folder to check.
-    #[arg(long, env = "PLATEN_DATA_DIR", default_value = "platen-data")]
-    data_dir: PathBuf,
+    #[command(flatten)]
+    configuration: ConfigurationArguments,
     #[command(flatten)]
     fonts: FontArguments,
 }
@@ -44,10 +47,14 @@ pub(super) struct Finding {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let renderer = Renderer::new(&arguments.fonts.settings());
+    let configured = arguments.configuration.load();
     let mut findings = vec![
         finding("version", true, env!("CARGO_PKG_VERSION")),
         render_check(&renderer),
-        data_dir_check(arguments),
+        match &configured {
+            Ok(config) => data_dir_check(&config.data_dir),
+            Err(failure) => finding("settings", false, failure.message()),
+        },
         finding("fonts", true, format!("{} faces", renderer.fonts().count())),
     ];
     for (family, package) in COMMON_FAMILIES {
@@ -70,10 +77,16 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         };
         findings.push(finding(program, found.is_some(), detail));
     }
+    let advice = configured.map_or_else(|_| Vec::new(), |config| config.weaknesses());
     if output.json {
+        let advice = advice.iter().map(|one| {
+            let name = format!("production {}", one.subject);
+            serde_json::json!({"check": name, "good": false, "detail": one.advice})
+        });
         let report: Vec<serde_json::Value> = findings
             .iter()
             .map(|one| serde_json::json!({"check": one.name, "good": one.good, "detail": one.detail}))
+            .chain(advice)
             .collect();
         print_line(&serde_json::Value::from(report).to_string());
     } else {
@@ -85,6 +98,12 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let sound = findings.iter().take(3).all(|one| one.good);
     if !output.json {
         print_line(&format!("\n{}", verdict(&findings, sound)));
+        if !advice.is_empty() {
+            print_line("\nBefore strangers connect, change what HARDEN_PRODUCTION=1 refuses:");
+        }
+        for one in &advice {
+            print_line(&format!("    {:<24} {}", one.subject, one.advice));
+        }
     }
     Ok(if sound {
         ExitCode::SUCCESS
@@ -133,8 +152,7 @@ fn render_check(renderer: &Renderer) -> Finding {
     }
 }
 
-fn data_dir_check(arguments: &Arguments) -> Finding {
-    let folder = &arguments.data_dir;
+fn data_dir_check(folder: &Path) -> Finding {
     let nearest = folder.ancestors().find(|path| path.is_dir());
     let here = PathBuf::from(".");
     let probe = nearest

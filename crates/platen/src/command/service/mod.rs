@@ -1,14 +1,17 @@
 //! Commands that need Chromium, LibreOffice, sandboxes, flows or the HTTP service.
 
+mod backup;
 mod bench;
 mod bench_page;
 mod chromium;
+mod configuration;
 mod convert;
 mod doctor;
 pub mod documents;
 mod flow;
 mod isolation;
 mod merge;
+mod migrate;
 mod pieces;
 mod serve;
 mod templates;
@@ -50,6 +53,12 @@ pub enum Command {
     Templates(templates::Arguments),
     /// Check custom actions (pieces) and upload them to a running service.
     Pieces(pieces::Arguments),
+    /// Write the database and the files of the data folder to an archive.
+    Backup(backup::BackupArguments),
+    /// Replace the data folder by an archive of `platen backup`.
+    Restore(backup::RestoreArguments),
+    /// Show the schema of the database, and bring it to this version.
+    Migrate(migrate::Arguments),
     /// Check fonts, sandboxes, LibreOffice and Chromium on this machine.
     Doctor(doctor::Arguments),
     /// Run the benchmarks on this machine.
@@ -67,6 +76,9 @@ impl Command {
             Self::Worker(arguments) => worker::run(&arguments, output),
             Self::Templates(arguments) => templates::run(&arguments, output),
             Self::Pieces(arguments) => pieces::run(&arguments, output),
+            Self::Backup(arguments) => backup::back_up(&arguments, output),
+            Self::Restore(arguments) => backup::restore(&arguments, output),
+            Self::Migrate(arguments) => migrate::run(&arguments, output),
             Self::Doctor(arguments) => doctor::run(&arguments, output),
             Self::Bench(arguments) => bench::run(&arguments, output),
         }

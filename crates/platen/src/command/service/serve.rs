@@ -1,20 +1,12 @@
 //! `platen serve`.
 
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
-    time::Duration,
-};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Args, ValueEnum};
-use platen_fault::Code;
-use platen_server::{Config, ConfigError, ExtensionFactory, LogFormat, LogLevel, Settings};
+use platen_server::{Config, ExtensionFactory, LogFormat, LogLevel, Settings};
 
-use super::{FontArguments, bench_page};
+use super::{FontArguments, bench_page, configuration};
 use crate::report::{Failure, print_line};
-
-/// Read where no `--config` is given and it is there.
-const DEFAULT_FILE: &str = "platen.toml";
 
 /// Arguments of `platen serve`.
 #[derive(Debug, Args)]
@@ -94,12 +86,18 @@ const EXTENSIONS: &[ExtensionFactory] = &[platen_gotenberg::extension, bench_pag
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let file = configuration_file(arguments)?;
-    let variable = |name: &str| std::env::var(name).ok();
-    let config = Config::load(file.as_deref(), variable, flags(arguments)).map_err(refused)?;
+    let config = configuration::load(arguments.config.as_deref(), flags(arguments))?;
     if arguments.print_config {
         print_line(config.to_toml().trim_end());
         return Ok(ExitCode::SUCCESS);
+    }
+    if config.exposure.refuses_weak_settings {
+        refuse_weak(&config)?;
+    }
+    if arguments.role == Role::App && config.worker_token.is_none() {
+        let message = "`--role app` leaves flow runs to workers, and without a token none connects";
+        let hint = "set WORKER_TOKEN, the same for the service and its workers";
+        return Err(Failure::caller(message, hint));
     }
     if config.workers > 0 && !platen_supervise::is_supervised() {
         return supervise(config);
@@ -123,6 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Error::DatabaseInUse => {
                 "stop the other service, or give this one a database of its own: see DATABASE_URL"
             }
+            Error::NotMigrated(_) => "run `platen migrate apply`, or set DATABASE_MIGRATE=true",
             Error::Database(_) => "see DATABASE_URL and DATABASE_CA_FILE",
             Error::InUse(_) => "stop the other service, or choose another folder: see --data-dir",
             Error::Store { .. } | Error::Blobs(_) | Error::Results(_) => {
@@ -134,6 +133,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Failure::caller(format!("{error}{}", cause.unwrap_or_default()), hint)
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a configuration with weak settings, and says all of them.
+fn refuse_weak(config: &Config) -> Result<(), Failure> {
+    let weaknesses = config.weaknesses();
+    let lines = weaknesses.iter();
+    let lines = lines.map(|weakness| format!("\n  {}: {}", weakness.subject, weakness.advice));
+    let list: String = lines.collect();
+    if list.is_empty() {
+        return Ok(());
+    }
+    let (count, settings) = match weaknesses.len() {
+        1 => (1, "setting is"),
+        count => (count, "settings are"),
+    };
+    let message = format!("HARDEN_PRODUCTION is on, and {count} {settings} weak:{list}");
+    let hint = "change them, or set HARDEN_PRODUCTION=false: see docs/operations.md";
+    Err(Failure::caller(message, hint))
 }
 
 fn supervise(config: Config) -> Result<ExitCode, Failure> {
@@ -185,24 +202,5 @@ fn flags(arguments: &Arguments) -> Settings {
         fonts_dirs: Some(fonts.folders).filter(|folders| !folders.is_empty()),
         system_fonts: (!fonts.system).then_some(false),
         ..Settings::default()
-    }
-}
-
-fn configuration_file(arguments: &Arguments) -> Result<Option<String>, Failure> {
-    let path = match &arguments.config {
-        Some(path) => path,
-        None if Path::new(DEFAULT_FILE).is_file() => Path::new(DEFAULT_FILE),
-        None => return Ok(None),
-    };
-    std::fs::read_to_string(path)
-        .map(Some)
-        .map_err(|error| Failure::file("read", &path.display().to_string(), &error))
-}
-
-pub(super) fn refused(error: ConfigError) -> Failure {
-    let failure = Failure::new(Code::InvalidOption, error.message);
-    match error.hint {
-        Some(hint) => failure.with_hint(hint),
-        None => failure,
     }
 }

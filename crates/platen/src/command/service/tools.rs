@@ -18,7 +18,7 @@ use platen_runs::execution::{
 use serde_json::Value as Json;
 use tokio::{runtime::Runtime, sync::OnceCell};
 
-use super::isolation;
+use super::{configuration::refused, isolation};
 use crate::report::Failure;
 
 /// LibreOffice, started with the first document.
@@ -97,7 +97,8 @@ async fn start(program: Option<PathBuf>, fonts: FontSettings) -> Result<Office, 
 /// The mail server that the environment names.
 pub fn mail() -> Result<Option<Arc<dyn Mail>>, Failure> {
     let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
-    let Some(url) = variable("SMTP_URL") else {
+    let url = platen_server::secret_variable(&variable, "SMTP_URL").map_err(refused)?;
+    let Some(url) = url else {
         return Ok(None);
     };
     let from = variable("SMTP_FROM").unwrap_or_default();

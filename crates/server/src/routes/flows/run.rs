@@ -255,7 +255,7 @@ fn event(kind: &str, data: &Json) -> Bytes {
 async fn tell(
     sender: mpsc::Sender<Bytes>,
     mut events: mpsc::Receiver<Event>,
-    records: Vec<Record>,
+    mut records: Vec<Record>,
     state: &'static str,
     over: bool,
 ) {
@@ -283,11 +283,17 @@ async fn tell(
             }
             Ok(Some(Event::Records(list))) => {
                 let list: Vec<Record> = serde_json::from_slice(&list).unwrap_or_default();
-                // Skip records that arrive both from the subscription and from the read.
-                let fresh = list.iter().filter(|record| !records.contains(record));
-                let text: Vec<u8> = fresh
-                    .flat_map(|record| event("step", &json!(record)).to_vec())
-                    .collect();
+                // A record may arrive by the read, by the subscription, and from another service.
+                let mut text = Vec::new();
+                for record in list {
+                    if !records.contains(&record) {
+                        text.extend_from_slice(&event("step", &json!(record)));
+                        records.push(record);
+                    }
+                }
+                if text.is_empty() {
+                    continue;
+                }
                 (Bytes::from(text), false)
             }
         };

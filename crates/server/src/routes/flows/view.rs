@@ -95,7 +95,11 @@ impl RunDocument {
             read.and_then(Result::ok).unwrap_or_default()
         };
         let mut details = read(&run.details);
-        let mut take = |name: &str| details[name].take();
+        // A worker wrote them: they may be anything.
+        let mut take = |name: &str| {
+            let member = details.get_mut(name);
+            member.map(Json::take).unwrap_or_default()
+        };
         let steps = records.map(|records| {
             let reports = records.iter().filter_map(|record| record.report.clone());
             reports.collect()

@@ -73,7 +73,11 @@ pub(crate) async fn call_flow(
     };
     let left = limit.saturating_sub(arrived.elapsed());
     let mut response = match tokio::time::timeout(left, waiting).await {
-        Ok(Ok(answer)) => answer_of(&answer, receipt.ingress_us, arrived)?,
+        Ok(Ok(answer)) => match answer_of(&answer, receipt.ingress_us, arrived) {
+            Ok(response) => response,
+            // The caller has to find the run that failed.
+            Err(problem) => problem.into_response_of(&receipt.id),
+        },
         _ if prefer.respond_async => return Ok(accepted(&receipt.id, receipt.known)),
         _ => {
             let id = &receipt.id;

@@ -25,6 +25,7 @@ use super::{
     request::RenderRequest,
 };
 use crate::{
+    base_url,
     deferred::{Progress, Replay},
     intake::body,
     middleware::Context,
@@ -150,7 +151,7 @@ fn start(
         let (api, queue, room) = (api.clone(), Arc::clone(&queue), Arc::clone(&room));
         let (sender, request_id) = (sender.clone(), Arc::clone(&context.request_id));
         let progress = progress.clone();
-        tokio::spawn(async move {
+        let work = async move {
             let next = || queue.lock().next();
             while let Some((index, raw)) = next() {
                 let work = make(&api, index, &raw, format, &room, &request_id);
@@ -165,7 +166,8 @@ fn start(
                     return;
                 }
             }
-        });
+        };
+        tokio::spawn(base_url::within(base_url::current(), work));
     }
     receiver
 }

@@ -147,7 +147,7 @@ fn several_addresses_and_one_service() {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
     drop(stop);
-    runtime.block_on(running).unwrap();
+    runtime.block_on(running).unwrap().unwrap();
     assert!(!socket.exists());
 }
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use tokio_postgres::{Error as PgError, Row, types::ToSql};
 
 use super::{
-    connection::Column,
+    connection::{Column, Connection},
     job::{Change, Job, Outcome},
     run_row::{OPEN, lane_number, list, run, state_number},
     shard::shard_of,
@@ -235,9 +235,7 @@ impl Group {
                 for row in results.iter().skip(1).flatten() {
                     let id: &str = row.try_get(1)?;
                     if ids.contains(id) {
-                        let (run, journal) = (run(row)?, list(row, 21)?);
-                        let claimed = Box::new(Claimed { run, journal });
-                        found.insert(id, Outcome::Claimed(claimed));
+                        found.insert(id, Outcome::Claimed(Box::new(claimed_run(row)?)));
                     }
                 }
             }
@@ -301,6 +299,28 @@ fn claim<'a>(claims: &[(&'a str, &'a Lease)]) -> Vec<Call<'a>> {
         columns: vec![column(claims, |(id, _)| *id)],
     };
     vec![claim, read]
+}
+
+/// Claims one run, in the transaction of `connection`; `None` if it is not queued.
+pub(super) async fn claim_one(
+    connection: &Connection,
+    id: &str,
+    lease: &Lease,
+) -> Result<Option<Claimed>, PgError> {
+    let mut results = Vec::new();
+    for call in claim(&[(id, lease)]) {
+        let statement = connection.statement(&call.text).await?;
+        results.push(connection.send_columns(&statement, &call.columns).await?);
+    }
+    match &*results {
+        [claimed, read] if !claimed.is_empty() => read.first().map(claimed_run).transpose(),
+        _ => Ok(None),
+    }
+}
+
+fn claimed_run(row: &Row) -> Result<Claimed, PgError> {
+    let (run, journal) = (run(row)?, list(row, 21)?);
+    Ok(Claimed { run, journal })
 }
 
 fn write<'a>(kind: Kind, writes: &[(&'a Write, &'a Change)]) -> Call<'a> {

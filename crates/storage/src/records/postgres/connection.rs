@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    future::Future,
+    future::{Future, poll_fn},
     pin::Pin,
     sync::{Mutex, PoisonError},
     task::Poll,
@@ -11,10 +11,13 @@ use std::{
 };
 
 use tokio::{
+    sync::mpsc,
     task::JoinHandle,
     time::{Instant, sleep, timeout, timeout_at},
 };
-use tokio_postgres::{Client, Error as PgError, Row, Statement, types::ToSql};
+use tokio_postgres::{
+    AsyncMessage, Client, Error as PgError, Notification, Row, Statement, types::ToSql,
+};
 
 use super::{
     address::Address,
@@ -103,7 +106,7 @@ impl Connector {
     ) -> Result<Connection, Trouble> {
         let mut pause = FIRST_PAUSE;
         loop {
-            let trouble = match timeout_at(deadline, self.connect_once(role)).await {
+            let trouble = match timeout_at(deadline, self.connect_once(role, None)).await {
                 Ok(Ok(connection)) => return Ok(connection),
                 Ok(Err(Trouble::Server(cause))) => return Err(Trouble::Server(cause)),
                 Ok(Err(trouble)) => trouble,
@@ -117,13 +120,49 @@ impl Connector {
         }
     }
 
-    async fn connect_once(&self, role: Role) -> Result<Connection, Trouble> {
+    /// Connects once, and passes on notifications; `None` stands for those that found no place.
+    ///
+    /// # Errors
+    /// How it failed.
+    pub(super) async fn connect_to_listen(
+        &self,
+        notices: mpsc::Sender<Option<Notification>>,
+        deadline: Instant,
+    ) -> Result<Connection, Trouble> {
+        match timeout_at(deadline, self.connect_once(Role::Read, Some(notices))).await {
+            Ok(connected) => connected,
+            Err(_) => Err(Trouble::Unavailable(
+                "it does not answer in time".to_owned(),
+            )),
+        }
+    }
+
+    async fn connect_once(
+        &self,
+        role: Role,
+        notices: Option<mpsc::Sender<Option<Notification>>>,
+    ) -> Result<Connection, Trouble> {
         let trouble = |error| no_connection(&error, &self.address);
         let connected = self.address.config.connect(self.tls.clone()).await;
-        let (client, driver) = connected.map_err(trouble)?;
+        let (client, mut driver) = connected.map_err(trouble)?;
         let driver = Driver(tokio::spawn(async move {
-            // The statements under way report its error.
-            let _ = driver.await;
+            let Some(notices) = notices else {
+                // The statements under way report its error.
+                let _ = driver.await;
+                return;
+            };
+            let mut has_dropped = false;
+            // The statements under way report an error.
+            while let Some(Ok(message)) = poll_fn(|context| driver.poll_message(context)).await {
+                let AsyncMessage::Notification(notice) = message else {
+                    continue;
+                };
+                // Never waits: the answers to statements come the same way.
+                if has_dropped {
+                    has_dropped = notices.try_send(None).is_err();
+                }
+                has_dropped |= notices.try_send(Some(notice)).is_err();
+            }
         }));
         let connection = Connection {
             client,
@@ -169,9 +208,12 @@ impl Connection {
             Role::Migrate => 0,
             Role::Write | Role::Read => limit.as_millis(),
         };
-        // An acknowledged write survives a loss of power, whatever the server's default is.
+        // So that the server notices within half a minute that this machine is gone, and frees its
+        // locks. An acknowledged write survives a loss of power, whatever the server's default is.
         let mut settings = format!(
-            "SET statement_timeout = {limit_ms};
+            "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;
+             SET tcp_keepalives_count = 3; SET tcp_user_timeout = 25000;
+             SET statement_timeout = {limit_ms};
              SET idle_in_transaction_session_timeout = {limit_ms};
              SELECT set_config('synchronous_commit', 'on', false)
              WHERE current_setting('synchronous_commit') = 'off';"
@@ -264,7 +306,7 @@ impl Connection {
 /// sent in that order, before the first answer arrives.
 pub(super) async fn in_order<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
     let mut done: Vec<Option<T>> = futures.iter().map(|_| None).collect();
-    std::future::poll_fn(|context| {
+    poll_fn(|context| {
         let mut is_pending = false;
         for (future, done) in futures.iter_mut().zip(&mut done) {
             if done.is_none() {

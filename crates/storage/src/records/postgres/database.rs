@@ -2,22 +2,25 @@
 
 use std::{
     sync::{
-        Arc,
-        atomic::{AtomicI64, AtomicUsize, Ordering},
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use tokio::{
+    runtime::Handle,
     sync::{Mutex, mpsc, oneshot},
     task::JoinHandle,
     time::Instant,
 };
 
 use super::{
+    clock::Clock,
     connection::{BoxFuture, Connection, Connector, Role, within},
     job::{Failure, Job, other},
     lane::write_batches,
+    signals::{self, Signals},
     trouble::{Trouble, is_lost, refused},
 };
 use crate::{Error, records::StoreFuture};
@@ -26,16 +29,19 @@ use crate::{Error, records::StoreFuture};
 const MAX_WAITING: usize = 4096;
 /// How often the clocks are compared.
 const CLOCK_EVERY: Duration = Duration::from_secs(30);
-/// How many times they are asked each time; the fastest answer counts.
-const CLOCK_TRIES: u32 = 5;
 
 /// A database.
 pub(super) struct Database {
     /// By shard; the last one is for what concerns many runs.
     lanes: Vec<mpsc::Sender<Job>>,
     readers: Arc<Readers>,
-    clock_offset_ms: Arc<AtomicI64>,
-    clock: JoinHandle<()>,
+    clock: Arc<Clock>,
+    /// Follows the clock.
+    following: JoinHandle<()>,
+    connector: Arc<Connector>,
+    runtime: Handle,
+    /// Signals and the task that sends and receives them, once there are other services.
+    signals: OnceLock<(Arc<Signals>, JoinHandle<()>)>,
 }
 
 impl Database {
@@ -53,15 +59,16 @@ impl Database {
             slots: (0..readers.max(1)).map(|_| Mutex::default()).collect(),
             next: AtomicUsize::default(),
         });
-        let offset = readers.read(clock_offset).await?;
-        let clock_offset_ms = Arc::new(AtomicI64::new(offset));
-        let clock = tokio::spawn({
-            let (readers, offset) = (Arc::clone(&readers), Arc::clone(&clock_offset_ms));
+        let clock = Arc::new(Clock::new());
+        clock.set(readers.read(|connection| clock.measure(connection)).await?);
+        let following = tokio::spawn({
+            let (readers, clock) = (Arc::clone(&readers), Arc::clone(&clock));
             async move {
                 loop {
                     tokio::time::sleep(CLOCK_EVERY).await;
-                    if let Ok(measured) = readers.read(clock_offset).await {
-                        offset.store(measured, Ordering::Relaxed);
+                    let measured = readers.read(|connection| clock.measure(connection));
+                    if let Ok(measured) = measured.await {
+                        clock.set(measured);
                     }
                 }
             }
@@ -74,19 +81,27 @@ impl Database {
         Ok(Self {
             lanes: lanes.collect(),
             readers,
-            clock_offset_ms,
             clock,
+            following,
+            connector,
+            runtime: Handle::current(),
+            signals: OnceLock::new(),
         })
     }
 
-    /// The clock of the database minus that of this process.
-    pub(super) fn clock_offset_ms(&self) -> i64 {
-        self.clock_offset_ms.load(Ordering::Relaxed)
+    /// The time by the clock of the database, in milliseconds since 1970-01-01T00:00:00Z.
+    pub(super) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
     }
 
-    /// The time by the clock of the database, in milliseconds since 1970-01-01T00:00:00Z.
-    pub(super) fn now_unix_ms(&self) -> i64 {
-        local_unix_ms() + self.clock_offset_ms()
+    /// Signals between the services on this database. The first call opens a connection for them.
+    pub(super) fn signals(&self) -> &Arc<Signals> {
+        let (signals, _) = self.signals.get_or_init(|| {
+            let signals = Arc::new(Signals::default());
+            let exchange = signals::exchange(Arc::clone(&self.connector), Arc::clone(&signals));
+            (signals, self.runtime.spawn(exchange))
+        });
+        signals
     }
 
     /// Number of lanes by shard.
@@ -158,7 +173,10 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        self.clock.abort();
+        self.following.abort();
+        if let Some((_, exchanging)) = self.signals.get() {
+            exchanging.abort();
+        }
     }
 }
 
@@ -226,29 +244,4 @@ impl Readers {
         *held = Some(Arc::clone(&connection));
         Ok(connection)
     }
-}
-
-fn local_unix_ms() -> i64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |elapsed| elapsed.as_millis() as i64)
-}
-
-/// Compares the clocks: the server read its own halfway between question and answer.
-fn clock_offset(connection: &Connection) -> BoxFuture<'_, Result<i64, Failure>> {
-    Box::pin(async move {
-        let ask = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-        connection.statement(ask).await?;
-        let mut best = (Duration::MAX, 0);
-        for _ in 0..CLOCK_TRIES {
-            let (asked, local) = (Instant::now(), local_unix_ms());
-            let rows = connection.query(ask, &[]).await?;
-            let took = asked.elapsed();
-            if let (Some(row), true) = (rows.first(), took < best.0) {
-                let remote: i64 = row.try_get(0)?;
-                best = (took, remote - local - took.as_millis() as i64 / 2);
-            }
-        }
-        Ok(best.1)
-    })
 }

@@ -276,7 +276,7 @@ impl DocumentStore for Documents {
     }
 
     fn create(&self, new: NewVersion) -> StoreFuture<'_, VersionInfo> {
-        let (tables, created_unix_ms) = (self.tables, self.database.now_unix_ms());
+        let (tables, created_unix_ms) = (self.tables, self.database.now_ms() as i64);
         let key = new.key.clone();
         let new = Arc::new(new);
         self.write(&key, move |connection| {
@@ -295,7 +295,7 @@ impl DocumentStore for Documents {
     }
 
     fn update(&self, new: NewVersion, expected: u32) -> StoreFuture<'_, VersionInfo> {
-        let (tables, created_unix_ms) = (self.tables, self.database.now_unix_ms());
+        let (tables, created_unix_ms) = (self.tables, self.database.now_ms() as i64);
         let key = new.key.clone();
         let new = Arc::new(new);
         self.write(&key, move |connection| {
@@ -320,7 +320,7 @@ impl DocumentStore for Documents {
         expected: u32,
         note: Option<String>,
     ) -> StoreFuture<'_, VersionInfo> {
-        let (tables, created_unix_ms) = (self.tables, self.database.now_unix_ms());
+        let (tables, created_unix_ms) = (self.tables, self.database.now_ms() as i64);
         let given = Arc::new((key.clone(), note));
         self.write(&key, move |connection| {
             let given = Arc::clone(&given);

@@ -1,11 +1,12 @@
 //! All records in one PostgreSQL database, which several processes may share.
 //!
 //! Writes go through a few lanes, each with a connection: what waits in a lane is written in one
-//! transaction. Callers pass times by the clock of the database, which all processes share: their
-//! own plus [`PostgresStore::clock_offset_ms`].
+//! transaction. Times are those of the clock of the database, which all processes share; see
+//! [`RunStore::now_ms`].
 
 mod address;
 mod batch;
+mod clock;
 mod connection;
 mod database;
 mod documents;
@@ -13,13 +14,16 @@ mod job;
 mod key_value;
 mod lane;
 mod maintenance;
+mod peers;
 mod run_row;
 mod runs;
 mod schema;
 mod service_lock;
 mod shard;
+mod signals;
 mod tls;
 mod transaction;
+mod transport;
 mod trouble;
 mod writer;
 
@@ -33,8 +37,12 @@ use self::{
     runs::Runs,
     tls::Tls,
 };
-pub use self::{schema::SchemaVersions, service_lock::ServiceLock};
-use crate::{DocumentStore, Error, RunStore};
+pub use self::{
+    schema::SchemaVersions,
+    service_lock::{ServiceLock, Share},
+    transport::Transport,
+};
+use crate::{DocumentStore, Error, Peers, RunStore};
 
 /// How a [`PostgresStore`] uses its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +58,8 @@ pub struct PostgresOptions {
     pub connect_within: Duration,
     /// How long the server may take for a statement.
     pub statement_timeout: Duration,
+    /// Whether opening the store migrates the database.
+    pub migrate: bool,
 }
 
 impl Default for PostgresOptions {
@@ -60,6 +70,7 @@ impl Default for PostgresOptions {
             ca_file: None,
             connect_within: Duration::from_secs(10),
             statement_timeout: Duration::from_secs(30),
+            migrate: true,
         }
     }
 }
@@ -72,14 +83,20 @@ pub struct PostgresStore {
 
 impl PostgresStore {
     /// Opens the database at `url`, `postgres://user:password@host:port/database`; creates its
-    /// tables, or brings them to the newest version. Needs a Tokio runtime, which executes the
+    /// tables, or brings them to the newest version, unless the options say not to. Needs a Tokio runtime, which executes the
     /// connections as long as the store is used.
     ///
     /// # Errors
-    /// [`Error::Address`], [`Error::Server`], [`Error::Unavailable`], [`Error::TooNew`].
+    /// [`Error::Address`], [`Error::Server`], [`Error::Unavailable`], [`Error::TooNew`],
+    /// [`Error::TooOld`].
     pub async fn open(url: &str, options: &PostgresOptions) -> Result<Self, Error> {
         let (connector, connection) = connect(url, options).await?;
-        schema::migrate(&connection, &connector.address).await?;
+        if options.migrate {
+            schema::migrate(&connection, &connector.address).await?;
+        } else {
+            let versions = schema::versions(&connection, &connector.address).await?;
+            versions.require_current()?;
+        }
         drop(connection);
         let database = Database::start(connector, options.writers, options.readers).await?;
         Ok(Self {
@@ -99,11 +116,28 @@ impl PostgresStore {
         schema::versions(&connection, &connector.address).await
     }
 
-    /// The clock of the database minus that of this process, in milliseconds; measured when the
-    /// store is opened and every 30 seconds.
+    /// Brings the database at `url` to the newest version. Of several processes, one does it.
+    ///
+    /// # Errors
+    /// [`Error::Address`], [`Error::Server`], [`Error::Unavailable`], [`Error::TooNew`]; the
+    /// database is as before then.
+    pub async fn migrate(url: &str, options: &PostgresOptions) -> Result<(), Error> {
+        let (connector, connection) = connect(url, options).await?;
+        schema::migrate(&connection, &connector.address).await
+    }
+
+    /// The statements that bring a schema of version `found` to the newest version, in order.
     #[must_use]
-    pub fn clock_offset_ms(&self) -> i64 {
-        self.database.clock_offset_ms()
+    pub fn migrations_after(found: u32) -> &'static [&'static str] {
+        schema::after(found)
+    }
+
+    /// The other services on the database.
+    #[must_use]
+    pub fn peers(&self) -> Arc<dyn Peers> {
+        Arc::new(Runs {
+            database: Arc::clone(&self.database),
+        })
     }
 
     /// Templates.

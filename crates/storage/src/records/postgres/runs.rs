@@ -29,7 +29,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    fn lane(&self, id: &str) -> usize {
+    pub(super) fn lane(&self, id: &str) -> usize {
         self.database.lane_of(shard_of(id))
     }
 
@@ -74,6 +74,10 @@ async fn read_runs(
 }
 
 impl RunStore for Runs {
+    fn now_ms(&self) -> u64 {
+        self.database.now_ms()
+    }
+
     fn accept(&self, new: NewRun) -> StoreFuture<'_, Accepted> {
         let (answer, wait) = oneshot::channel();
         let lane = self.lane(&new.id);

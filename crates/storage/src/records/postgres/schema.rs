@@ -14,7 +14,8 @@ use crate::Error;
 const LOCK: i64 = 0x70_6c_61_74_65_6e;
 
 /// Migrations in order; the table `platen_schema` counts those applied.
-const MIGRATIONS: [&str; 1] = [r#"
+const MIGRATIONS: [&str; 2] = [
+    r#"
     CREATE TABLE templates (
         key text COLLATE "C" PRIMARY KEY,
         -- NULL where the template is deleted; its numbers are not given again.
@@ -116,7 +117,23 @@ const MIGRATIONS: [&str; 1] = [r#"
         batch bigint NOT NULL DEFAULT 0,
         seen timestamptz NOT NULL DEFAULT now()
     ) WITH (fillfactor = 20, autovacuum_vacuum_threshold = 2000);
-"#];
+"#,
+    r#"
+    -- Work that one of several services does at a time.
+    CREATE TABLE leaders (
+        name text COLLATE "C" PRIMARY KEY,
+        holder text NOT NULL,
+        until_ms bigint NOT NULL
+    ) WITH (fillfactor = 20, autovacuum_vacuum_threshold = 2000);
+    -- Runs under a lease of flows that limit how many run at once. A row whose run has no lease any
+    -- more does not count.
+    CREATE TABLE limited_runs (
+        number bigint PRIMARY KEY,
+        flow text COLLATE "C" NOT NULL
+    );
+    CREATE INDEX limited_runs_of_flow ON limited_runs (flow);
+"#,
+];
 
 /// Version of the schema of a database, and the newest that this program knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +142,23 @@ pub struct SchemaVersions {
     pub found: u32,
     /// Of this program.
     pub known: u32,
+}
+
+impl SchemaVersions {
+    /// # Errors
+    /// [`Error::TooOld`], [`Error::TooNew`].
+    pub(crate) fn require_current(self) -> Result<(), Error> {
+        let Self { found, known } = self;
+        match is_current(self)? {
+            true => Ok(()),
+            false => Err(Error::TooOld { found, known }),
+        }
+    }
+}
+
+/// The statements that bring a schema of version `found` to the newest version, in order.
+pub(super) fn after(found: u32) -> &'static [&'static str] {
+    MIGRATIONS.get(found as usize..).unwrap_or_default()
 }
 
 /// # Errors

@@ -1,4 +1,4 @@
-//! One service per database: its caches would not notice the writes of another.
+//! Who may use a database: one service alone, or several that share their files too.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     PostgresOptions, connect,
-    connection::{Connection, Connector, Role, within},
+    connection::{Connection, Connector, Parameters, Role, within},
 };
 use crate::Error;
 
@@ -17,37 +17,50 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// Pause between two attempts to get the lock of a predecessor.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The right to be the service of a database, held by a connection of its own.
+/// With whom a service uses a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Alone.
+    Exclusive,
+    /// With others that say the same.
+    Fleet,
+}
+
+/// The right to be a service of a database, held by a connection of its own.
 pub struct ServiceLock {
+    share: Share,
     connector: Arc<Connector>,
     connection: Connection,
 }
 
 impl ServiceLock {
-    /// Takes the lock of the database at `url`; waits up to `patience` for a predecessor.
+    /// Takes the lock of the database at `url`; waits up to `patience` for services that do not
+    /// share it.
     ///
     /// # Errors
     /// [`Error::InUse`], and the errors of [`super::PostgresStore::open`].
     pub async fn acquire(
         url: &str,
         options: &PostgresOptions,
+        share: Share,
         patience: Duration,
     ) -> Result<Self, Error> {
         let (connector, connection) = connect(url, options).await?;
         let end = Instant::now() + patience;
-        while !lock(&connector, &connection).await? {
+        while !lock(&connector, &connection, share).await? {
             if Instant::now() >= end {
                 return Err(Error::InUse);
             }
             sleep(PAUSE).await;
         }
         Ok(Self {
+            share,
             connector,
             connection,
         })
     }
 
-    /// Completes once another service has the lock. A connection that is lost takes the lock with
+    /// Completes once a service that does not share it has the lock. A connection that is lost takes the lock with
     /// it; it is taken again as soon as the server answers.
     pub async fn lost(mut self) {
         loop {
@@ -60,18 +73,42 @@ impl ServiceLock {
             let Ok(connection) = self.connector.connect(Role::Read, deadline).await else {
                 continue;
             };
-            match lock(&self.connector, &connection).await {
+            match lock(&self.connector, &connection, self.share).await {
                 Ok(true) => self.connection = connection,
-                Ok(false) => return,
+                Ok(false) => match self.end_own_session(&connection).await {
+                    // The next round takes the lock that the session held.
+                    Ok(true) | Err(_) => {}
+                    Ok(false) => return,
+                },
                 Err(_) => {}
             }
         }
     }
 }
 
+impl ServiceLock {
+    /// Ends the session of the connection that is lost, if it lives on at the server: then it is
+    /// the one that holds the lock. False if there is no such session.
+    async fn end_own_session(&self, connection: &Connection) -> Result<bool, Error> {
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                   WHERE pid = $1 AND backend_start::text = $2";
+        let own = &self.connection.session;
+        let parameters: Parameters<'_> = &[&own.process, &own.started];
+        let query = connection.query(end, parameters);
+        let Some(answer) = within(self.connector.exchange(), query).await else {
+            return Err(Error::Unavailable("it does not answer in time".to_owned()));
+        };
+        Ok(!answer.map_err(Error::Statement)?.is_empty())
+    }
+}
+
 /// Tries to take the lock for the session of `connection`.
-async fn lock(connector: &Connector, connection: &Connection) -> Result<bool, Error> {
-    let query = connection.query("SELECT pg_try_advisory_lock($1)", &[&LOCK]);
+async fn lock(connector: &Connector, connection: &Connection, share: Share) -> Result<bool, Error> {
+    let lock = match share {
+        Share::Exclusive => "SELECT pg_try_advisory_lock($1)",
+        Share::Fleet => "SELECT pg_try_advisory_lock_shared($1)",
+    };
+    let query = connection.query(lock, &[&LOCK]);
     let Some(answer) = within(connector.exchange(), query).await else {
         return Err(Error::Unavailable("it does not answer in time".to_owned()));
     };

@@ -17,6 +17,8 @@ use super::writer::{Job, Work, write_batches};
 use crate::private::{create_file, create_folder};
 use crate::{Error, records::StoreFuture};
 
+/// Name of the database in its folder.
+pub(super) const FILE: &str = "platen.db";
 /// Length of the write queue; further writes fail with [`Error::Busy`].
 const MAX_WAITING: usize = 4096;
 /// Number of idle connections kept for readers.
@@ -24,10 +26,10 @@ const MAX_READERS: usize = 16;
 /// Number of prepared statements that a connection caches.
 const MAX_STATEMENTS: usize = 64;
 /// How long a connection waits for a lock of another process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Migrations in order; the database's `user_version` counts those applied.
-const MIGRATIONS: [&str; 4] = [
+pub(super) const MIGRATIONS: [&str; 4] = [
     "
     CREATE TABLE templates (
         key TEXT PRIMARY KEY,
@@ -155,7 +157,7 @@ impl Database {
     /// The folder cannot be created, or the database is damaged or too new.
     pub(super) fn open(folder: &Path) -> Result<Self, Error> {
         create_folder(folder)?;
-        let path = folder.join("platen.db");
+        let path = folder.join(FILE);
         // SQLite creates the files next to it with the same permissions.
         create_file(&path)?;
         let mut connection = Connection::open(&path)?;
@@ -190,7 +192,7 @@ impl Database {
     /// There is no database, or its schema version is another one.
     pub(super) fn open_reader(folder: &Path) -> Result<Self, Error> {
         let readers = Readers {
-            path: folder.join("platen.db"),
+            path: folder.join(FILE),
             idle: Mutex::default(),
         };
         let known = MIGRATIONS.len() as u32;

@@ -1,5 +1,6 @@
 //! All records in one SQLite database.
 
+mod copy;
 mod database;
 mod documents;
 mod key_value;
@@ -12,11 +13,11 @@ mod writer;
 use std::{path::Path, sync::Arc};
 
 use self::{
-    database::Database,
+    database::{Database, MIGRATIONS},
     documents::{Documents, Tables},
     runs::Runs,
 };
-use crate::{DocumentStore, Error, RunStore};
+use crate::{DocumentStore, Error, RunStore, SchemaVersions};
 
 /// A SQLite database.
 #[derive(Clone)]
@@ -42,6 +43,47 @@ impl SqliteStore {
     pub fn open_reader(folder: &Path) -> Result<Self, Error> {
         let database = Arc::new(Database::open_reader(folder)?);
         Ok(Self { database })
+    }
+
+    /// Writes a consistent copy of the database in `folder` to the new file `target`, while a
+    /// service may use it; returns the version of its schema. Blocks.
+    ///
+    /// # Errors
+    /// There is no database, it is damaged, or `target` exists or cannot be written.
+    pub fn copy(folder: &Path, target: &Path) -> Result<u32, Error> {
+        copy::copy(folder, target)
+    }
+
+    /// Checks that the file at `path` is an intact database, and returns the version of its schema.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::Database`].
+    pub fn check_copy(path: &Path) -> Result<u32, Error> {
+        copy::check(path)
+    }
+
+    /// Reads the version of the schema in `folder`, and changes nothing. Blocks.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn schema_versions(folder: &Path) -> Result<SchemaVersions, Error> {
+        copy::versions(folder)
+    }
+
+    /// Checks that the database in `folder` is at the newest version that this program knows.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// [`Error::TooOld`], [`Error::TooNew`].
+    pub fn require_current(folder: &Path) -> Result<(), Error> {
+        Self::schema_versions(folder)?.require_current()
+    }
+
+    /// The statements that bring a schema of version `found` to the newest version, in order.
+    #[must_use]
+    pub fn migrations_after(found: u32) -> &'static [&'static str] {
+        MIGRATIONS.get(found as usize..).unwrap_or_default()
     }
 
     /// Templates.

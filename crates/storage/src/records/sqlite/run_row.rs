@@ -56,7 +56,8 @@ pub(super) fn instant(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
 
 pub(super) fn maybe_instant(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     let value: Option<i64> = row.get(column)?;
-    value.map(|_| instant(row, column)).transpose()
+    // An earlier version wrote times beyond its range as negative numbers.
+    Ok(value.map(|value| u64::try_from(value).unwrap_or(i64::MAX as u64)))
 }
 
 pub(super) fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Arc<[u8]>>> {

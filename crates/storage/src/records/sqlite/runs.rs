@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    database::Database,
+    database::{Database, now_unix_ms},
     key_value,
     run_accept::{add, insert},
     run_row::{ALL, QUEUED, bytes, instant, queued, run, state_number},
@@ -110,6 +110,10 @@ fn list_queued(
 }
 
 impl RunStore for Runs {
+    fn now_ms(&self) -> u64 {
+        u64::try_from(now_unix_ms()).unwrap_or_default()
+    }
+
     fn accept(&self, new: NewRun) -> StoreFuture<'_, Accepted> {
         self.database
             .write(move |transaction| insert(transaction, &new))
@@ -168,7 +172,10 @@ impl RunStore for Runs {
                 .query_row([number], |row| row.get(0))?;
             let (state, wake_ms) = match called {
                 true => (RunState::Queued, None),
-                false => (RunState::Waiting, wake_ms.map(|instant| instant as i64)),
+                false => {
+                    let wake_ms = wake_ms.map(|at| i64::try_from(at).unwrap_or(i64::MAX));
+                    (RunState::Waiting, wake_ms)
+                }
             };
             transaction
                 .prepare_cached("UPDATE journal SET epoch = 0 WHERE run = ?1 AND epoch = -1")?

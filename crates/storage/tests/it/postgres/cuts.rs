@@ -3,7 +3,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use platen_storage::{Error, PostgresStore, RunState, RunStore, runs::Accepted};
+use platen_storage::{
+    Error, PostgresOptions, PostgresStore, RunState, RunStore, ServiceLock, Share, runs::Accepted,
+};
 use tokio::sync::oneshot;
 
 use super::{
@@ -224,4 +226,41 @@ async fn what_cannot_be_settled_is_reported_as_unknown() {
         }
     };
     assert_eq!(again, Accepted::New, "the same run is accepted once");
+}
+
+/// The network forgets a connection without a word, as after the loss of a router: its session, and
+/// the lock that it holds, live on at the server.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_does_not_take_its_own_lost_session_for_a_rival() {
+    let Some(server) = server::shared().await else {
+        return;
+    };
+    let name = server.database_name().await;
+    let proxy = Proxy::start(server.port).await;
+    let url = server.url_at(proxy.port, &name);
+    let options = PostgresOptions {
+        statement_timeout: Duration::from_secs(1),
+        ..options()
+    };
+    let acquire = |patience| ServiceLock::acquire(&url, &options, Share::Exclusive, patience);
+    let lock = acquire(Duration::ZERO).await.unwrap();
+    let holder = "SELECT coalesce(max(pid), 0)::bigint FROM pg_locks
+         WHERE locktype = 'advisory' AND granted
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    let before = server.number(&name, holder).await;
+    assert!(before > 0);
+    let lost = tokio::spawn(lock.lost());
+    proxy.silence();
+    let safety_net = std::time::Instant::now() + Duration::from_secs(60);
+    loop {
+        assert!(!lost.is_finished(), "it gave up its own lock");
+        let now = server.number(&name, holder).await;
+        if now != 0 && now != before {
+            break;
+        }
+        assert!(std::time::Instant::now() < safety_net);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(matches!(acquire(Duration::ZERO).await, Err(Error::InUse)));
+    assert!(!lost.is_finished());
 }

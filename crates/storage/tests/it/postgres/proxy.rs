@@ -39,6 +39,8 @@ struct Shared {
     /// Connections are lost after some thousand bytes.
     is_rough: AtomicBool,
     is_refusing: AtomicBool,
+    /// How often the connections of then fell silent.
+    silences: AtomicU64,
     random: AtomicU64,
 }
 
@@ -69,6 +71,7 @@ impl Proxy {
             fault: Mutex::default(),
             is_rough: AtomicBool::default(),
             is_refusing: AtomicBool::default(),
+            silences: AtomicU64::default(),
             random: AtomicU64::new(7),
         });
         tokio::spawn({
@@ -97,6 +100,11 @@ impl Proxy {
     /// Begins or ends to lose connections at random moments.
     pub fn set_rough(&self, is_rough: bool) {
         self.shared.is_rough.store(is_rough, Ordering::Relaxed);
+    }
+
+    /// Open connections stop to forward without an error; new ones work.
+    pub fn silence(&self) {
+        self.shared.silences.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Begins or ends to close every connection at once; those that are open are not affected.
@@ -138,9 +146,13 @@ impl Sides {
         let mut left = 3_000 + shared.random(60_000) as usize;
         let mut question = vec![0; 1 << 16];
         let mut answer = vec![0; 1 << 16];
+        let silences = shared.silences.load(Ordering::Relaxed);
         loop {
             let is_written = tokio::select! {
                 read = self.from_client.read(&mut question) => {
+                    if shared.silences.load(Ordering::Relaxed) > silences {
+                        return std::future::pending().await;
+                    }
                     let Ok(length @ 1..) = read else { return };
                     left = left.saturating_sub(length);
                     let bytes = &question[..length];

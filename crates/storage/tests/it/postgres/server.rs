@@ -190,6 +190,12 @@ impl Server {
         self.url_at(self.port, database)
     }
 
+    /// The folder of the server's programs.
+    #[allow(dead_code, reason = "for tests of the command line")]
+    pub fn programs(&self) -> &Path {
+        &self.programs
+    }
+
     /// The address of a database through another port.
     pub fn url_at(&self, port: u16, database: &str) -> String {
         format!("postgres://platen:{PASSWORD}@127.0.0.1:{port}/{database}")

@@ -11,7 +11,7 @@ use platen_runs::{
     execution::Services,
     worker::{self, Error, Options},
 };
-use platen_server::{LogFormat, LogLevel, TraceConfig};
+use platen_server::{LogFormat, LogLevel, TraceConfig, read_secret_file};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::Notify,
@@ -20,8 +20,8 @@ use tokio::{
 use self::app::{App, Unconnected};
 use super::{
     FontArguments, TrustArguments,
+    configuration::refused,
     flow::{LEVELS, Surroundings},
-    serve::refused,
     tools,
 };
 use crate::report::{Failure, OutputArguments, say};
@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long, env = "WORKER_TOKEN", hide_env_values = true)]
     token: Option<String>,
     /// File with the worker token.
-    #[arg(long, value_name = "FILE", conflicts_with = "token")]
+    #[arg(long, value_name = "FILE", env = "WORKER_TOKEN_FILE")]
     token_file: Option<PathBuf>,
     /// Concurrent runs; default: the number of cores.
     #[arg(long, env = "WORKER_SLOTS")]
@@ -128,15 +128,24 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
 }
 
 fn token(arguments: &Arguments) -> Result<String, Failure> {
-    let token = match (&arguments.token, &arguments.token_file) {
-        (Some(token), _) => token.clone(),
-        (None, Some(file)) => std::fs::read_to_string(file)
-            .map_err(|error| Failure::file("read", &file.display().to_string(), &error))?,
+    // An empty variable counts as not set.
+    let given = arguments.token.as_deref();
+    let given = given.filter(|token| !token.trim().is_empty());
+    let file = arguments.token_file.as_deref();
+    let token = match (given, file.filter(|file| !file.as_os_str().is_empty())) {
+        (Some(_), Some(_)) => {
+            let message = "the worker token is given twice: by WORKER_TOKEN or --token, and by \
+                           WORKER_TOKEN_FILE or --token-file";
+            return Err(Failure::caller(message, "keep one of them"));
+        }
+        (Some(token), None) => token.to_owned(),
+        (None, Some(file)) => read_secret_file("WORKER_TOKEN_FILE", file).map_err(refused)?,
         (None, None) => String::new(),
     };
     let token = token.trim().to_owned();
     if token.is_empty() || !token.chars().all(|letter| letter.is_ascii_graphic()) {
-        let hint = "pass the service's WORKER_TOKEN with --token-file or in WORKER_TOKEN";
+        let hint = "pass the service's WORKER_TOKEN with --token-file, in WORKER_TOKEN or in \
+                    WORKER_TOKEN_FILE";
         return Err(Failure::caller(
             "the worker token is missing".to_owned(),
             hint,

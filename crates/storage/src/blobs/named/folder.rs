@@ -11,12 +11,9 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use sha2::{Digest, Sha256};
+use super::{BlobStore, check_name};
+use crate::blobs::{BlobDigest, BlobError, digest::Sum};
 
-use super::{BlobDigest, BlobError, BlobStore, hex};
-
-/// Maximum length of a name, in bytes.
-const MAX_NAME_BYTES: usize = 200;
 /// Maximum number of names.
 const MAX_NAMES: usize = 100_000;
 
@@ -142,8 +139,8 @@ impl BlobStore for FolderBlobs {
             .collect())
     }
 
-    fn size_bytes(&self) -> u64 {
-        self.state().size_bytes()
+    fn size_bytes(&self) -> Result<u64, BlobError> {
+        Ok(self.state().size_bytes())
     }
 }
 
@@ -155,17 +152,8 @@ impl FolderBlobs {
     }
 }
 
-fn check_name(name: &str) -> Result<(), BlobError> {
-    let letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let part = |part: &str| !part.is_empty() && !part.starts_with('.') && part.chars().all(letter);
-    if name.len() <= MAX_NAME_BYTES && name.split('/').all(part) && !name.ends_with(".new") {
-        return Ok(());
-    }
-    Err(BlobError::BadName(name.escape_debug().to_string()))
-}
-
 fn digest_of(bytes: &[u8]) -> BlobDigest {
-    hex(&Sha256::digest(bytes))
+    Sum::of(bytes).to_hex()
 }
 
 /// Writes a file durably, and completely or not at all.

@@ -6,13 +6,13 @@
 //! of power may take the latest ones.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, File, OpenOptions},
     hash::{BuildHasher, RandomState},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime},
@@ -20,10 +20,18 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{BlobDigest, BlobError, hex};
+use super::{
+    Draft, ExpiringBlobs, Found, Kept, Presentation, Usage,
+    quota::{Quota, in_blocks},
+};
+use crate::{
+    blobs::{
+        BlobDigest, BlobError,
+        digest::{Sum, is_digest},
+    },
+    create_folder,
+};
 
-/// Files count in whole blocks of this size, in bytes.
-const BLOCK_BYTES: u64 = 4_096;
 /// An unfinished file of another process that was not written to for this long was left by a crash.
 const LEFT_AFTER: Duration = Duration::from_secs(3_600);
 /// Prefix of the names of unfinished files.
@@ -35,91 +43,48 @@ const BATCH: usize = 64;
 
 /// Expiring blobs in a folder that processes share.
 #[derive(Debug)]
-pub struct ExpiringBlobs {
-    folder: PathBuf,
-    quota_bytes: u64,
+pub struct ExpiringFolder(Arc<Folder>);
+
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+    quota: Quota,
     lock: Mutex<File>,
-    counts: Mutex<Counts>,
     /// Prefix of the names of this process's unfinished files.
     own: String,
     serial: AtomicU64,
 }
 
-/// Usage in whole blocks.
-#[derive(Debug, Default)]
-struct Counts {
-    /// Usage found by the last sweep.
-    found: Usage,
-    /// Usage added by this process since that sweep began.
-    since: Usage,
-    /// Size of this process's unfinished files.
-    under_way_bytes: u64,
-}
-
-/// Number of files and the space that they take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Number of files.
-    pub files: u64,
-    /// Space in bytes, in blocks of 4 KiB.
-    pub size_bytes: u64,
-}
-
-impl Usage {
-    fn add(&mut self, size_bytes: u64) {
-        self.files += 1;
-        self.size_bytes += size_bytes;
-    }
-}
-
-/// A stored blob.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// SHA-256, in hexadecimal.
-    pub digest: BlobDigest,
-    /// Size of the content, in bytes.
-    pub size_bytes: u64,
-    /// Whether the content was not stored before.
-    pub is_new: bool,
-}
-
-impl ExpiringBlobs {
+impl ExpiringFolder {
     /// Opens a folder and creates it if necessary. Existing blobs are counted by
     /// [`ExpiringBlobs::sweep`].
     ///
     /// # Errors
     /// The folder cannot be created or written to.
     pub fn open(folder: &Path, quota_bytes: u64) -> Result<Self, BlobError> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        create_folder(folder)?;
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true).mode(0o600);
         let lock = options.open(folder.join(LOCK))?;
         let nonce = RandomState::new().hash_one(SystemTime::now());
-        Ok(Self {
-            folder: folder.to_owned(),
-            quota_bytes,
+        Ok(Self(Arc::new(Folder {
+            path: folder.to_owned(),
+            quota: Quota::new(quota_bytes),
             lock: Mutex::new(lock),
-            counts: Mutex::default(),
             own: format!("{UNFINISHED}{}-{nonce:016x}-", std::process::id()),
             serial: AtomicU64::new(0),
-        })
+        })))
     }
 
-    /// Begins a blob whose content arrives in chunks.
-    ///
-    /// # Errors
-    /// Its file cannot be created.
-    pub fn begin(self: &Arc<Self>) -> Result<Draft, BlobError> {
-        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
-        let path = self.folder.join(format!("{}{serial}", self.own));
+    fn draft(&self) -> Result<FolderDraft, BlobError> {
+        let folder = &self.0;
+        let serial = folder.serial.fetch_add(1, Ordering::Relaxed);
+        let path = folder.path.join(format!("{}{serial}", folder.own));
         let mut options = OpenOptions::new();
         let file = options.write(true).create_new(true).mode(0o600).open(&path);
-        Ok(Draft {
+        Ok(FolderDraft {
             file: file?,
-            store: Arc::clone(self),
+            folder: Arc::clone(folder),
             path,
             hasher: Sha256::new(),
             size_bytes: 0,
@@ -127,85 +92,75 @@ impl ExpiringBlobs {
             is_placed: false,
         })
     }
+}
 
-    /// Stores content that is in memory; it expires at `ends`. Existing content is not written
-    /// again and expires at the later of both times.
-    ///
-    /// # Errors
-    /// [`BlobError::Full`] above the quota, [`BlobError::DiskFull`].
-    pub fn put<'p>(
-        self: &Arc<Self>,
-        pieces: impl Iterator<Item = &'p [u8]> + Clone,
-        ends: SystemTime,
-    ) -> Result<Kept, BlobError> {
+impl ExpiringBlobs for ExpiringFolder {
+    fn begin(&self) -> Result<Box<dyn Draft>, BlobError> {
+        Ok(Box::new(self.draft()?))
+    }
+
+    fn put(&self, pieces: &[&[u8]], ends: SystemTime) -> Result<Kept, BlobError> {
         let (mut hasher, mut size_bytes) = (Sha256::new(), 0);
-        for piece in pieces.clone() {
+        for piece in pieces {
             hasher.update(piece);
             size_bytes += piece.len() as u64;
         }
-        let digest = hex(&hasher.finalize());
-        if self.locked(|| self.extend(&digest, size_bytes, ends))? {
+        let digest = Sum::finish(&mut hasher).to_hex();
+        let folder = &self.0;
+        if folder.locked(|| folder.extend(&digest, size_bytes, ends))? {
             return Ok(Kept {
                 digest,
                 size_bytes,
                 is_new: false,
             });
         }
-        let mut draft = self.begin()?;
+        let mut draft = self.draft()?;
         for piece in pieces {
             draft.append(piece)?;
         }
         draft.place(digest, ends)
     }
 
-    /// Size of a blob, in bytes.
-    ///
-    /// # Errors
-    /// [`BlobError::NotFound`] if there is no such blob or `digest` is not a digest.
-    pub fn size_bytes(&self, digest: &str) -> Result<u64, BlobError> {
+    fn open(&self, digest: &str, _ends: SystemTime) -> Result<Found, BlobError> {
         if !is_digest(digest) {
             return Err(BlobError::NotFound);
         }
-        Ok(fs::metadata(self.folder.join(digest))?.len())
+        let file = File::open(self.0.path.join(digest))?;
+        Ok(Found {
+            size_bytes: file.metadata()?.len(),
+            file: Arc::new(file),
+        })
     }
 
-    /// Opens a blob. The file can be read to its end even if the blob expires in the meantime.
-    ///
-    /// # Errors
-    /// There is no such blob.
-    pub fn file(&self, digest: &str) -> io::Result<File> {
-        if !is_digest(digest) {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        File::open(self.folder.join(digest))
+    fn has(&self, digest: &str, _ends: SystemTime) -> Result<bool, BlobError> {
+        Ok(is_digest(digest) && self.0.path.join(digest).exists())
     }
 
-    /// Usage as far as this process knows: blobs that other processes have added count from the
-    /// next sweep.
-    #[must_use]
-    pub fn usage(&self) -> Usage {
-        let counts = self.counts();
-        Usage {
-            files: counts.found.files + counts.since.files,
-            size_bytes: counts.found.size_bytes + counts.since.size_bytes,
-        }
+    fn link(
+        &self,
+        _digest: &str,
+        _ends: SystemTime,
+        _presentation: &Presentation<'_>,
+        _life: Duration,
+    ) -> Option<String> {
+        None
     }
 
-    /// Removes blobs that have expired at `now` and files left by crashes, and counts the rest.
-    /// Returns what was removed.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
-    pub fn sweep(&self, now: SystemTime) -> Result<Usage, BlobError> {
-        {
-            let mut counts = self.counts();
-            let since = std::mem::take(&mut counts.since);
-            counts.found.files += since.files;
-            counts.found.size_bytes += since.size_bytes;
-        }
+    fn usage(&self) -> Usage {
+        self.0.quota.usage()
+    }
+
+    fn sweep(&self, now: SystemTime) -> Result<Usage, BlobError> {
+        self.0.sweep(now)
+    }
+}
+
+impl Folder {
+    fn sweep(&self, now: SystemTime) -> Result<Usage, BlobError> {
+        self.quota.begin_count();
         let (mut found, mut ended) = (Usage::default(), Vec::new());
         let mut swept = Usage::default();
-        for entry in fs::read_dir(&self.folder)? {
+        for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let (is_blob, is_others) = (is_digest(&name), self.is_of_others(&name));
@@ -232,16 +187,12 @@ impl ExpiringBlobs {
         for batch in ended.chunks(BATCH) {
             self.locked(|| take_away(batch, now, &mut swept, &mut found))?;
         }
-        self.counts().found = found;
+        self.quota.end_count(found);
         Ok(swept)
     }
 
     fn is_of_others(&self, name: &str) -> bool {
         name.starts_with(UNFINISHED) && !name.starts_with(&self.own)
-    }
-
-    fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs `work` under a lock that excludes other threads and other processes.
@@ -255,7 +206,7 @@ impl ExpiringBlobs {
 
     /// Extends the life of an existing blob; false if it does not exist or its size differs.
     fn extend(&self, digest: &str, size_bytes: u64, ends: SystemTime) -> Result<bool, BlobError> {
-        let file = match File::open(self.folder.join(digest)) {
+        let file = match File::open(self.path.join(digest)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error.into()),
@@ -269,25 +220,11 @@ impl ExpiringBlobs {
         }
         Ok(true)
     }
-
-    /// Charges `size_bytes` for an unfinished file.
-    fn charge(&self, size_bytes: u64) -> Result<(), BlobError> {
-        let mut counts = self.counts();
-        let used = counts.found.size_bytes + counts.since.size_bytes + counts.under_way_bytes;
-        if used.saturating_add(size_bytes) > self.quota_bytes {
-            return Err(BlobError::Full {
-                quota_bytes: self.quota_bytes,
-            });
-        }
-        counts.under_way_bytes += size_bytes;
-        Ok(())
-    }
 }
 
 /// A blob that is being written. Dropping it before the end removes its file.
-#[derive(Debug)]
-pub struct Draft {
-    store: Arc<ExpiringBlobs>,
+struct FolderDraft {
+    folder: Arc<Folder>,
     file: File,
     path: PathBuf,
     hasher: Sha256,
@@ -296,31 +233,26 @@ pub struct Draft {
     is_placed: bool,
 }
 
-impl Draft {
-    /// Appends bytes.
-    ///
-    /// # Errors
-    /// [`BlobError::Full`] above the quota, [`BlobError::DiskFull`].
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), BlobError> {
+impl Draft for FolderDraft {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), BlobError> {
         self.hasher.update(bytes);
         self.append(bytes)
     }
 
-    /// Stores what was written; it expires at `ends`. Existing content expires at the later of both
-    /// times.
-    ///
-    /// # Errors
-    /// The file cannot be renamed.
-    pub fn finish(mut self, ends: SystemTime) -> Result<Kept, BlobError> {
-        let digest = hex(&self.hasher.finalize_reset());
+    fn finish(mut self: Box<Self>, ends: SystemTime) -> Result<Kept, BlobError> {
+        let digest = Sum::finish(&mut self.hasher).to_hex();
         self.place(digest, ends)
     }
+}
 
+impl FolderDraft {
     fn append(&mut self, piece: &[u8]) -> Result<(), BlobError> {
         let size_bytes = self.size_bytes + piece.len() as u64;
         let wanted_bytes = in_blocks(size_bytes);
         if wanted_bytes > self.charged_bytes {
-            self.store.charge(wanted_bytes - self.charged_bytes)?;
+            self.folder
+                .quota
+                .charge(wanted_bytes - self.charged_bytes)?;
             self.charged_bytes = wanted_bytes;
         }
         self.file.write_all(piece)?;
@@ -329,16 +261,16 @@ impl Draft {
     }
 
     fn place(mut self, digest: BlobDigest, ends: SystemTime) -> Result<Kept, BlobError> {
-        let store = Arc::clone(&self.store);
+        let folder = Arc::clone(&self.folder);
         let size_bytes = self.size_bytes;
-        let is_new = store.locked(|| {
-            if store.extend(&digest, size_bytes, ends)? {
+        let is_new = folder.locked(|| {
+            if folder.extend(&digest, size_bytes, ends)? {
                 return Ok(false);
             }
             self.file.set_modified(ends)?;
-            fs::rename(&self.path, store.folder.join(&digest))?;
+            fs::rename(&self.path, folder.path.join(&digest))?;
             self.is_placed = true;
-            store.counts().since.add(self.charged_bytes);
+            folder.quota.add(self.charged_bytes);
             Ok(true)
         })?;
         Ok(Kept {
@@ -349,13 +281,13 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for FolderDraft {
     fn drop(&mut self) {
         if !self.is_placed {
             // A file that cannot be removed now is swept later.
             let _ = fs::remove_file(&self.path);
         }
-        self.store.counts().under_way_bytes -= self.charged_bytes;
+        self.folder.quota.release(self.charged_bytes);
     }
 }
 
@@ -386,14 +318,4 @@ fn allow_missing(error: io::Error) -> io::Result<()> {
         io::ErrorKind::NotFound => Ok(()),
         _ => Err(error),
     }
-}
-
-/// An empty file counts as one block too: it is not free either.
-fn in_blocks(size_bytes: u64) -> u64 {
-    size_bytes.max(1).next_multiple_of(BLOCK_BYTES)
-}
-
-fn is_digest(name: &str) -> bool {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    name.len() == 64 && name.bytes().all(is_digit)
 }

@@ -1,0 +1,16 @@
+//! What operators do around `platen serve`: secrets in files, proxies, hardening, backups,
+//! migrations, and the steps of docs/operations.md.
+
+mod backup;
+mod guide;
+mod hardening;
+mod migrate;
+mod proxies;
+mod secrets;
+mod service;
+#[path = "../waiting/mod.rs"]
+mod waiting;
+
+#[allow(dead_code)]
+#[path = "../../../storage/tests/it/postgres/server.rs"]
+mod postgres;

@@ -1,0 +1,295 @@
+//! This service among others on the same store: it takes runs for which another has no slot, and
+//! learns what others did.
+//!
+//! Signals make that quick. They may be lost, so the rows are looked at from time to time as well;
+//! the constants here say how often.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use platen_storage::{
+    Peers, Signal,
+    runs::{Queued, RunState},
+};
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::{
+    Answer, Dispatcher, clock, ready_queue::ReadyRun, settings::Fleet as Settings, waiters::Event,
+};
+
+/// How long the right to expire leases and to wake runs lasts; shorter than a lease of a run, so
+/// that the loss of its holder delays nothing for long.
+const MAINTENANCE: Duration = Duration::from_secs(3);
+/// How long the right to start flows by their triggers lasts.
+const TRIGGERS: Duration = Duration::from_secs(5);
+/// A queued run that is older than this is taken by any service: its own may be gone.
+const OVERDUE_MS: u64 = 2_000;
+/// Maintenance polls between two looks at overdue runs, answers and counts: one second.
+const POLLS_PER_LOOK: u32 = 2;
+/// Maintenance polls between two looks at what is published: two seconds.
+const POLLS_PER_RELOAD: u32 = 4;
+/// Offers of other services that are remembered.
+const MAX_OFFERS: usize = 4_096;
+/// Runs asked about in one question.
+const MAX_ASKED: usize = 1_024;
+/// Offers that are looked at together: some are usually taken already.
+const MIN_TAKEN: usize = 16;
+/// Journals that are read in a look, for clients that watch runs of other services.
+const MAX_WATCHED: usize = 64;
+
+/// What is known of the other services.
+pub(crate) struct Fleet {
+    pub peers: Arc<dyn Peers>,
+    name: String,
+    /// Runs that others have no slot for, oldest first.
+    offers: Mutex<VecDeque<String>>,
+    /// Runs under execution here whose caller waits at another service.
+    foreign: Mutex<HashSet<String>>,
+    /// Runs that clients watch here while others execute them: how much of the journal they received.
+    watched: Mutex<HashMap<String, (usize, RunState)>>,
+    /// Queued runs of all services, counted every second.
+    queued: AtomicUsize,
+}
+
+impl Fleet {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            peers: settings.peers,
+            name: settings.name,
+            offers: Mutex::default(),
+            foreign: Mutex::default(),
+            watched: Mutex::default(),
+            queued: AtomicUsize::default(),
+        }
+    }
+
+    /// Queued runs of all services, as of a second ago at most.
+    pub fn queued(&self) -> usize {
+        self.queued.load(Ordering::Relaxed)
+    }
+
+    /// Whether this service starts flows by their triggers for now.
+    pub async fn has_triggers(&self) -> bool {
+        self.lead("triggers", TRIGGERS).await
+    }
+
+    async fn lead(&self, work: &'static str, lease: Duration) -> bool {
+        let lead = self.peers.lead(work, self.name.clone(), lease);
+        // Whoever cannot ask does not lead.
+        lead.await.unwrap_or(false)
+    }
+
+    /// Offers a run for which there is no slot here.
+    pub fn offer(&self, id: &str) {
+        self.peers.notify(Signal::Ready(id.to_owned()));
+    }
+
+    /// Notes that a caller of this run waits at another service.
+    pub fn expect_elsewhere(&self, id: &str) {
+        self.foreign.lock().insert(id.to_owned());
+    }
+
+    /// Notifies the service where the caller waits that a run has answered or ended.
+    pub fn notify_elsewhere(&self, id: &str) {
+        if self.foreign.lock().contains(id) {
+            self.peers.notify(Signal::Answered(id.to_owned()));
+        }
+    }
+
+    /// Forgets a run that has left its slot.
+    pub fn left(&self, id: &str) {
+        self.foreign.lock().remove(id);
+    }
+
+    fn remember_offer(&self, id: String) {
+        let mut offers = self.offers.lock();
+        if offers.len() >= MAX_OFFERS {
+            offers.pop_front();
+        }
+        offers.push_back(id);
+    }
+
+    fn take_offers(&self, most: usize) -> Vec<String> {
+        let mut offers = self.offers.lock();
+        let count = offers.len().min(most);
+        offers.drain(..count).collect()
+    }
+}
+
+/// Follows the signals of the others until the dispatcher closes.
+pub(crate) async fn listen(dispatcher: Arc<Dispatcher>, fleet: Arc<Fleet>) {
+    let mut signals = fleet.peers.listen();
+    loop {
+        let signal = tokio::select! {
+            signal = signals.recv() => match signal {
+                Ok(signal) => signal,
+                Err(RecvError::Lagged(_)) => Signal::Missed,
+                Err(RecvError::Closed) => return,
+            },
+            () = dispatcher.ready.slot_idle() => {
+                take_offers(&dispatcher, &fleet).await;
+                continue;
+            }
+        };
+        match signal {
+            Signal::Ready(id) => {
+                fleet.remember_offer(id);
+                if signals.is_empty() {
+                    take_offers(&dispatcher, &fleet).await;
+                }
+            }
+            Signal::Answered(id) if dispatcher.waiters.is_waited_for(&id) => {
+                notify_waiters(&dispatcher, &id).await;
+            }
+            Signal::Stopped(id) => dispatcher.signal_stop(&id),
+            Signal::Published => drop(dispatcher.reload_published().await),
+            Signal::Missed => {
+                let _ = dispatcher.reload_published().await;
+                look_for_answers(&dispatcher, &fleet).await;
+            }
+            Signal::Answered(_) | Signal::Template(_) | Signal::Flow(_) | Signal::Used(_) => {}
+        }
+    }
+}
+
+/// Queues offered runs if slots are free. Another service may be quicker; then the claim is refused.
+async fn take_offers(dispatcher: &Dispatcher, fleet: &Fleet) {
+    while dispatcher.ready.free_slots() > 0 && !dispatcher.lifecycle.is_draining() {
+        let free = dispatcher.ready.free_slots();
+        let offers = fleet.take_offers(free.clamp(MIN_TAKEN, MAX_ASKED));
+        if offers.is_empty() {
+            return;
+        }
+        match fleet.peers.queued_among(offers).await {
+            Ok(found) if found.is_empty() => {}
+            Ok(found) => return queue(dispatcher, found),
+            // They will be overdue.
+            Err(_) => return,
+        }
+    }
+}
+
+fn queue(dispatcher: &Dispatcher, found: Vec<Queued>) {
+    for queued in found {
+        dispatcher.ready.push(ReadyRun {
+            queued,
+            just_accepted: None,
+        });
+    }
+}
+
+/// Periodic work beside the heartbeats of this service; `polls` counts the calls.
+pub(crate) async fn poll(dispatcher: &Dispatcher, fleet: &Fleet, polls: u32, is_sweep: bool) {
+    clock::follow(dispatcher.store.now_ms());
+    if fleet.lead("maintenance", MAINTENANCE).await {
+        let _ = dispatcher.reconcile().await;
+        if is_sweep {
+            dispatcher.prune().await;
+        }
+    }
+    let limit = |flow: &str| dispatcher.flow_cache.limit(flow);
+    dispatcher.ready.retry_parked(limit);
+    if dispatcher.ready.needs_refill() {
+        let _ = dispatcher.refill().await;
+    }
+    if polls.is_multiple_of(POLLS_PER_LOOK) {
+        if let Ok([queued, ..]) = dispatcher.store.counts().await {
+            fleet.queued.store(queued as usize, Ordering::Relaxed);
+        }
+        forget_taken(dispatcher, fleet).await;
+        take_overdue(dispatcher, fleet).await;
+        look_for_answers(dispatcher, fleet).await;
+    }
+    notify_watchers(dispatcher, fleet).await;
+    if polls.is_multiple_of(POLLS_PER_RELOAD) {
+        let _ = dispatcher.reload_published().await;
+    }
+}
+
+/// Forgets runs in memory that other services have taken: they would hold up those behind them.
+async fn forget_taken(dispatcher: &Dispatcher, fleet: &Fleet) {
+    let waiting = dispatcher.ready.waiting(MAX_ASKED);
+    if waiting.is_empty() {
+        return;
+    }
+    let mut taken: HashSet<String> = waiting.iter().cloned().collect();
+    if let Ok(queued) = fleet.peers.queued_among(waiting).await {
+        for run in queued {
+            taken.remove(&run.id);
+        }
+        dispatcher.ready.forget(&taken);
+    }
+}
+
+/// Takes runs that have waited too long, if slots are free.
+async fn take_overdue(dispatcher: &Dispatcher, fleet: &Fleet) {
+    if fleet.queued() == 0
+        || dispatcher.ready.free_slots() == 0
+        || dispatcher.lifecycle.is_draining()
+    {
+        return;
+    }
+    let before_ms = clock::now_ms().saturating_sub(OVERDUE_MS);
+    let found = fleet.peers.overdue(before_ms, Dispatcher::MAX_REFILL).await;
+    if let Ok(found) = found {
+        dispatcher.fill(found);
+    }
+}
+
+/// Answers callers whose runs have answered at another service.
+async fn look_for_answers(dispatcher: &Dispatcher, fleet: &Fleet) {
+    let (mut waited, _) = dispatcher.waiters.known(usize::MAX);
+    {
+        let held = dispatcher.held();
+        waited.retain(|id| !held.contains_key(id));
+    }
+    for part in waited.chunks(MAX_ASKED) {
+        let answered = fleet.peers.answered_among(part.to_vec()).await;
+        for id in answered.into_iter().flatten() {
+            notify_waiters(dispatcher, &id).await;
+        }
+    }
+}
+
+async fn notify_waiters(dispatcher: &Dispatcher, id: &str) {
+    if let Ok(run) = dispatcher.get(id).await
+        && let Some(answer) = Answer::of(&run)
+    {
+        dispatcher.waiters.answer(id, &answer);
+    }
+}
+
+/// Notifies clients of what happened in runs that other services execute.
+async fn notify_watchers(dispatcher: &Dispatcher, fleet: &Fleet) {
+    let (_, mut watched) = dispatcher.waiters.known(MAX_WATCHED);
+    {
+        let held = dispatcher.held();
+        watched.retain(|id| !held.contains_key(id));
+    }
+    fleet.watched.lock().retain(|id, _| watched.contains(id));
+    for id in watched {
+        let journal = dispatcher.store.journal(id.clone()).await;
+        let (Ok(journal), Ok(run)) = (journal, dispatcher.get(&id).await) else {
+            continue;
+        };
+        let known = fleet.watched.lock().get(&id).copied();
+        let (count, state) = known.unwrap_or((0, RunState::Queued));
+        for records in journal.iter().skip(count) {
+            let event = Event::Records(Arc::clone(records));
+            dispatcher.waiters.notify(&id, &event);
+        }
+        if let Some(answer) = Answer::of(&run) {
+            dispatcher.waiters.answer(&id, &answer);
+        } else if run.state != state {
+            dispatcher.waiters.notify(&id, &Event::State(run.state));
+        }
+        fleet.watched.lock().insert(id, (journal.len(), run.state));
+    }
+}

@@ -1,0 +1,7 @@
+//! What an S3 server and the network before it may do.
+
+mod faults;
+pub mod place;
+mod proxy;
+mod refusals;
+pub mod server;
