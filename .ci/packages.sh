@@ -15,6 +15,7 @@ need go golang-go
 need wrk wrk
 need openssl openssl
 need haproxy haproxy
+need redis-server redis-server
 need nginx nginx-light
 if [ "${1:-}" = deploy ]; then
     need promtool prometheus

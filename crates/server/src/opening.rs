@@ -20,7 +20,7 @@ use crate::{
     sandbox::Sandbox,
     services::{Opened, Services},
     start_error::Error,
-    stores::{Stores, Use},
+    stores::{self, Stores, Use},
 };
 
 /// Poll interval of conditions that a start or a shutdown waits for.
@@ -85,7 +85,8 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         // The leader handles requests about custom actions.
         Some(group) => (None, Use::Follower, group.own_folder()),
     };
-    let (store, database_lock) = Stores::open(&config, how).map_err(failed)?;
+    let redis = stores::redis(&config)?;
+    let (store, database_lock) = Stores::open(&config, how, redis).map_err(failed)?;
     // All processes sign with its key, and store results.
     let files = Files::open(&config, &blobs)?;
     let pieces = PieceStore::new(files.pieces, Arc::clone(&files.key));

@@ -24,6 +24,9 @@ pub enum Error {
     /// The PostgreSQL database cannot be used.
     #[error("the database that DATABASE_URL names cannot be used")]
     Database(#[source] platen_storage::Error),
+    /// The Redis server cannot be used.
+    #[error("the Redis server that REDIS_URL names cannot be used")]
+    Redis(#[source] platen_storage::RedisError),
     /// The database is older than this program, and `DATABASE_MIGRATE=false`.
     #[error("the service does not migrate its database, as DATABASE_MIGRATE says")]
     NotMigrated(#[source] platen_storage::Error),

@@ -4,11 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use platen_runs::Fleet;
 use platen_storage::{
-    DocumentStore, Error, PostgresOptions, PostgresStore, RunStore, ServiceLock, Share, SqliteStore,
+    DocumentStore, Error, PostgresOptions, PostgresStore, Redis, RedisError, RunStore, ServiceLock,
+    Share, SqliteStore,
 };
 use tokio::runtime::Handle;
 
-use crate::{config::Config, instance};
+use tracing::warn;
+
+use crate::{config::Config, instance, start_error::Error as StartError};
 
 /// How long a statement may take. The statements are short; a server that is silent for longer is
 /// not there.
@@ -38,7 +41,11 @@ impl Stores {
     ///
     /// # Errors
     /// The database is damaged, too new, not reachable, or another service uses it.
-    pub(crate) fn open(config: &Config, how: Use) -> Result<(Self, Option<ServiceLock>), Error> {
+    pub(crate) fn open(
+        config: &Config,
+        how: Use,
+        redis: Option<Redis>,
+    ) -> Result<(Self, Option<ServiceLock>), Error> {
         let Some(url) = &config.database.url else {
             let folder = config.database_folder();
             if !config.database.migrate {
@@ -54,6 +61,7 @@ impl Stores {
             ca_file: config.database.ca_file.clone(),
             statement_timeout: STATEMENT_TIMEOUT,
             migrate: config.database.migrate,
+            redis,
             ..PostgresOptions::default()
         };
         // Where files are not shared, a service would not find those of another.
@@ -112,4 +120,31 @@ impl Stores {
             Self::Postgres(store, _) => store.runs(),
         }
     }
+}
+
+/// The Redis server of the configuration, if several services may use the database. Blocks.
+///
+/// # Errors
+/// Its address is wrong, or it refuses this service. One that is away may come back: signals only
+/// spare waiting.
+pub(crate) fn redis(config: &Config) -> Result<Option<Redis>, StartError> {
+    let Some(url) = &config.redis.url else {
+        return Ok(None);
+    };
+    let redis = Redis::new(url, config.redis.ca_file.as_deref()).map_err(StartError::Redis)?;
+    if config.database.url.is_none() || !config.shares_files() {
+        warn!("REDIS_URL has no effect: several services need DATABASE_URL and S3_BUCKET, too");
+        return Ok(None);
+    }
+    match Handle::current().block_on(redis.check()) {
+        Ok(()) => {}
+        Err(RedisError::Unavailable(cause)) => {
+            warn!(
+                cause,
+                "Redis does not answer; until it does, services wait for each other up to three seconds"
+            );
+        }
+        Err(error) => return Err(StartError::Redis(error)),
+    }
+    Ok(Some(redis))
 }

@@ -20,6 +20,7 @@ pub use self::{
         peers::{Peers, Signal},
         postgres::{PostgresOptions, PostgresStore, SchemaVersions, ServiceLock, Share, Transport},
         runs::{self, RunState, RunStore},
+        signals::redis::{Redis, RedisError},
         sqlite::SqliteStore,
     },
 };

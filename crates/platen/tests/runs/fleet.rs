@@ -13,7 +13,8 @@ use crate::{
     database::Database,
     kills::{Acknowledged, check},
     ledger::Ledger,
-    process::{ENDS, Service, steps},
+    process::{ENDS, Service, platen, steps},
+    redis,
     waiting::wait_until,
 };
 
@@ -207,4 +208,85 @@ fn no_acknowledged_run_is_lost_whichever_service_fails() {
     });
     assert!(acknowledged.len() > 20, "{}", acknowledged.len());
     check(&services[1], &ledger, &acknowledged);
+}
+
+/// Redis is flushed, killed, gone for a while and started while clients send to services that
+/// exchange signals through it: every acknowledged run ends once, with its own answer.
+#[test]
+fn no_acknowledged_run_is_lost_whatever_happens_to_redis() {
+    let Some(fleet) = Fleet::start(2) else {
+        return;
+    };
+    let Some(mut redis) = redis::Server::start(&[]) else {
+        return;
+    };
+    let url = redis.url();
+    // One accepts and executes little, so the other hears of most runs.
+    let few = [("REDIS_URL", &*url), ("FLOW_SLOTS", "1")];
+    let services = [fleet.service(0, &few), fleet.service(1, &few[..1])];
+    let ledger = Ledger::start();
+    services[0].publish("f", &steps(&ledger.url));
+    let urls = [std::sync::Mutex::new(services[0].url.clone())];
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let acknowledged: Vec<Acknowledged> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| send_anywhere(&urls, &next, &stop)))
+            .collect();
+        for round in 0..6_u64 {
+            std::thread::sleep(Duration::from_millis(200 + 50 * round));
+            redis.kill();
+            std::thread::sleep(Duration::from_millis(400 * (round % 3)));
+            redis.run();
+        }
+        stop.store(true, Ordering::Relaxed);
+        let clients = clients.into_iter();
+        clients.flat_map(|client| client.join().unwrap()).collect()
+    });
+    assert!(acknowledged.len() > 20, "{}", acknowledged.len());
+    check(&services[1], &ledger, &acknowledged);
+    // Synchronous answers come from the other service, too.
+    for number in 0..20 {
+        let answer = services[0].post("/webhooks/f/sync", &json!({"a": number}));
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+}
+
+#[test]
+fn a_redis_that_refuses_stops_the_start_and_one_that_is_away_does_not() {
+    let Some(fleet) = Fleet::start(1) else {
+        return;
+    };
+    let Some(redis) = redis::Server::start(&["--requirepass", "right"]) else {
+        return;
+    };
+    let refused = |url: &str| {
+        let variables = fleet
+            .bucket
+            .variables(&[("DATABASE_URL", &*fleet.database.url), ("REDIS_URL", url)]);
+        let output = platen()
+            .args(["serve", "--bind", "127.0.0.1:0", "--data-dir"])
+            .arg(fleet.folders[0].path())
+            .envs(variables)
+            .output()
+            .unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (url, said) in [
+        (redis.url(), "give user and password"),
+        (
+            redis.url().replace("//", "//:secret-word@"),
+            "check user and password",
+        ),
+        (
+            "http://127.0.0.1".to_owned(),
+            "redis://user:password@host:6379",
+        ),
+    ] {
+        let text = refused(&url);
+        assert!(text.contains("REDIS_URL") && text.contains(said), "{text}");
+        assert!(!text.contains("secret-word"), "{text}");
+    }
+    let away = fleet.service(0, &[("REDIS_URL", "redis://127.0.0.1:1")]);
+    assert_eq!(away.get("/health/ready").status, 200);
 }

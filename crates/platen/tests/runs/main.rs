@@ -13,6 +13,8 @@ mod ledger;
 mod members;
 mod pages;
 mod process;
+#[path = "../../../storage/tests/it/redis/server.rs"]
+mod redis;
 mod service;
 mod tls;
 mod traces;

@@ -6,7 +6,7 @@ mod secret_strength;
 
 use axum::http::Uri;
 use platen_delivery::Bind;
-use platen_storage::Transport;
+use platen_storage::{Redis, Transport};
 
 use self::secret_strength::weakness_of;
 use super::{ChildIsolation, Config, RenderIsolation, SandboxLevel};
@@ -172,6 +172,12 @@ impl Config {
         if let Some(advice) = advice {
             let advice = format!("{advice}: add sslmode=verify-full to the address");
             findings.add("DATABASE_URL", advice);
+        }
+        let redis = self.redis.url.as_deref();
+        let redis = redis.and_then(|url| Redis::new(url, None).ok());
+        if redis.is_some_and(|redis| !redis.is_protected()) {
+            let advice = "signals and the password travel without TLS: use rediss://";
+            findings.add("REDIS_URL", advice);
         }
         let mail = self.mail.url.as_deref();
         if mail.is_some_and(|url| url.starts_with("smtp://") && !requires_tls(url)) {

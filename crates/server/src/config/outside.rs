@@ -1,4 +1,4 @@
-//! Settings of the servers that the service uses: its database and its mail server.
+//! Settings of the servers that the service uses: its database, Redis and its mail server.
 
 use std::path::PathBuf;
 
@@ -18,6 +18,17 @@ pub struct DatabaseConfig {
     /// Whether the service migrates its database, this one or SQLite's, when it starts.
     #[serde(rename = "database_migrate")]
     pub migrate: bool,
+}
+
+/// The Redis server that carries signals between services.
+#[derive(Clone, Debug, Serialize)]
+pub struct RedisConfig {
+    /// Its URL; skipped because it contains the password.
+    #[serde(skip)]
+    pub url: Option<String>,
+    /// PEM file of certificate authorities for it.
+    #[serde(rename = "redis_ca_file")]
+    pub ca_file: Option<PathBuf>,
 }
 
 /// The mail server for flows.
@@ -41,6 +52,16 @@ impl DatabaseConfig {
             url: url.filter(|url| !url.is_empty()),
             ca_file: settings.database_ca_file.clone(),
             migrate: settings.database_migrate.unwrap_or(true),
+        }
+    }
+}
+
+impl RedisConfig {
+    pub(super) fn resolve(settings: &Settings) -> Self {
+        let url = settings.redis_url.clone();
+        Self {
+            url: url.filter(|url| !url.is_empty()),
+            ca_file: settings.redis_ca_file.clone(),
         }
     }
 }

@@ -98,6 +98,7 @@ mod tests {
             "api_key_admin" | "api_key_render" => "first-key-1,second-key",
             "otel_exporter_otlp_headers" => "x-key=value",
             "database_url" => "postgres://user:word@localhost/database",
+            "redis_url" => "redis://user:word@localhost",
             "smtp_url" => "smtps://user:word@mail.example.com",
             "link_secret" => "a-secret-of-a-file-with-32-letters-or-more",
             _ => "a-secret-of-a-file",

@@ -123,6 +123,8 @@ settings! {
         database_url: String = secret "DATABASE_URL", "none", "PostgreSQL database for templates, flows and runs, `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full`; without it they are in SQLite in the data folder. Several services use a database if `S3_BUCKET` is set, too.";
         database_ca_file: PathBuf = "DATABASE_CA_FILE", "none", "PEM file of certificate authorities for the PostgreSQL server, instead of the system's.";
         database_migrate: bool = "DATABASE_MIGRATE", "true", "Migrate the database, PostgreSQL or SQLite, when the service starts. With `false` the service refuses to start on an older schema: run `platen migrate apply` first.";
+        redis_url: String = secret "REDIS_URL", "none", "Redis or Valkey server that carries the signals between several services instead of PostgreSQL, `redis://USER:PASSWORD@HOST:PORT`, `rediss://` for TLS. Nothing is stored there, and nothing is lost with it.";
+        redis_ca_file: PathBuf = "REDIS_CA_FILE", "none", "PEM file of the only certificate authorities to trust for the Redis server; by default the system's.";
         shutdown_timeout_ms: u64 = "SHUTDOWN_TIMEOUT_MS", "30000", "How long a shutdown waits for requests and runs in progress.";
         log_format: LogFormat = "LOG_FORMAT", "text", "Log format on standard error: lines of text, or one JSON object per line.";
         log_level: LogLevel = "LOG_LEVEL", "info", "Minimum log level. Requests are logged at `info`, health checks at `debug`.";

@@ -5,6 +5,7 @@ mod endings;
 pub mod peers;
 pub mod postgres;
 pub mod runs;
+pub mod signals;
 pub mod sqlite;
 
 use std::{future::Future, pin::Pin};

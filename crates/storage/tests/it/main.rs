@@ -7,6 +7,7 @@ mod copies;
 mod expiring;
 mod kill;
 mod postgres;
+mod redis;
 mod requests;
 mod runs;
 mod s3;

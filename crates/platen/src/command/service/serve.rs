@@ -123,6 +123,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             }
             Error::NotMigrated(_) => "run `platen migrate apply`, or set DATABASE_MIGRATE=true",
             Error::Database(_) => "see DATABASE_URL and DATABASE_CA_FILE",
+            Error::Redis(_) => "see REDIS_URL and REDIS_CA_FILE",
             Error::InUse(_) => "stop the other service, or choose another folder: see --data-dir",
             Error::Store { .. } | Error::Blobs(_) | Error::Results(_) => {
                 "restore the folder from an intact copy, or choose another: see --data-dir"

@@ -158,6 +158,9 @@ fn weak_connections() -> Vec<Row> {
         row("DATABASE_URL", "not checked", |it| {
             it.database_url = text("postgres://u:p@db.example.com/d?sslmode=require");
         }),
+        row("REDIS_URL", "without TLS", |it| {
+            it.redis_url = text("redis://:p@redis.example.com");
+        }),
         row("SMTP_URL", "without TLS", |it| {
             it.smtp_url = text("smtp://u:p@mail.example.com");
         }),
@@ -193,6 +196,7 @@ fn a_strong_configuration_has_no_weakness() {
         bind: Some(format!("tls://0.0.0.0:443?cert=/c&key={}", key.display())),
         worker_token: text(WEBHOOK),
         database_url: text("postgres://u:p@db.example.com/d?sslmode=verify-full"),
+        redis_url: text("rediss://:p@redis.example.com"),
         smtp_url: text("smtp://u:p@mail.example.com?tls=required"),
         public_url: text("https://documents.example.com"),
         cors_allowed_origins: list(&["https://app.example.com", "http://localhost:5173"]),
@@ -208,6 +212,7 @@ fn a_strong_configuration_has_no_weakness() {
     let behind_a_proxy = Settings {
         bind: text("0.0.0.0:3000"),
         trusted_proxies: list(&["10.0.0.0/8"]),
+        redis_url: text("redis://localhost"),
         smtp_url: text("smtp://localhost"),
         database_url: text("postgres://u:p@localhost/d"),
         ..strong(&folder)

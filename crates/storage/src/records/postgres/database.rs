@@ -20,10 +20,19 @@ use super::{
     connection::{BoxFuture, Connection, Connector, Role, within},
     job::{Failure, Job, other},
     lane::write_batches,
-    signals::{self, Signals},
+    signals,
     trouble::{Trouble, is_lost, refused},
 };
-use crate::{Error, records::StoreFuture};
+use crate::{
+    Error,
+    records::{
+        StoreFuture,
+        signals::{
+            Signals,
+            redis::{self, Redis},
+        },
+    },
+};
 
 /// Length of the queue of a lane; further writes fail with [`Error::Busy`].
 const MAX_WAITING: usize = 4096;
@@ -40,6 +49,8 @@ pub(super) struct Database {
     following: JoinHandle<()>,
     connector: Arc<Connector>,
     runtime: Handle,
+    /// What carries signals instead of this database.
+    redis: Option<Redis>,
     /// Signals and the task that sends and receives them, once there are other services.
     signals: OnceLock<(Arc<Signals>, JoinHandle<()>)>,
 }
@@ -53,6 +64,7 @@ impl Database {
         connector: Arc<Connector>,
         writers: usize,
         readers: usize,
+        redis: Option<Redis>,
     ) -> Result<Self, Error> {
         let readers = Arc::new(Readers {
             connector: Arc::clone(&connector),
@@ -85,6 +97,7 @@ impl Database {
             following,
             connector,
             runtime: Handle::current(),
+            redis,
             signals: OnceLock::new(),
         })
     }
@@ -98,8 +111,18 @@ impl Database {
     pub(super) fn signals(&self) -> &Arc<Signals> {
         let (signals, _) = self.signals.get_or_init(|| {
             let signals = Arc::new(Signals::default());
-            let exchange = signals::exchange(Arc::clone(&self.connector), Arc::clone(&signals));
-            (signals, self.runtime.spawn(exchange))
+            let (connector, ours) = (Arc::clone(&self.connector), Arc::clone(&signals));
+            let task = match self.redis.clone() {
+                None => self.runtime.spawn(signals::exchange(connector, ours)),
+                Some(redis) => {
+                    let readers = Arc::clone(&self.readers);
+                    self.runtime.spawn(async move {
+                        let channel = signals::channel_of(&readers).await;
+                        redis::exchange(redis, channel, ours).await;
+                    })
+                }
+            };
+            (signals, task)
         });
         signals
     }
@@ -181,14 +204,14 @@ impl Drop for Database {
 }
 
 /// Connections that read; each is used by several readers at once, one answer after the other.
-struct Readers {
+pub(super) struct Readers {
     connector: Arc<Connector>,
     slots: Vec<Mutex<Option<Arc<Connection>>>>,
     next: AtomicUsize,
 }
 
 impl Readers {
-    async fn read<T, F>(&self, statements: F) -> Result<T, Error>
+    pub(super) async fn read<T, F>(&self, statements: F) -> Result<T, Error>
     where
         F: for<'a> Fn(&'a Connection) -> BoxFuture<'a, Result<T, Failure>>,
     {

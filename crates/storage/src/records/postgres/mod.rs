@@ -42,10 +42,10 @@ pub use self::{
     service_lock::{ServiceLock, Share},
     transport::Transport,
 };
-use crate::{DocumentStore, Error, Peers, RunStore};
+use crate::{DocumentStore, Error, Peers, Redis, RunStore};
 
 /// How a [`PostgresStore`] uses its server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PostgresOptions {
     /// Number of connections that write runs and documents; one more serves maintenance.
     pub writers: usize,
@@ -60,6 +60,8 @@ pub struct PostgresOptions {
     pub statement_timeout: Duration,
     /// Whether opening the store migrates the database.
     pub migrate: bool,
+    /// Carries the signals between services instead of the database.
+    pub redis: Option<Redis>,
 }
 
 impl Default for PostgresOptions {
@@ -71,6 +73,7 @@ impl Default for PostgresOptions {
             connect_within: Duration::from_secs(10),
             statement_timeout: Duration::from_secs(30),
             migrate: true,
+            redis: None,
         }
     }
 }
@@ -98,7 +101,13 @@ impl PostgresStore {
             versions.require_current()?;
         }
         drop(connection);
-        let database = Database::start(connector, options.writers, options.readers).await?;
+        let database = Database::start(
+            connector,
+            options.writers,
+            options.readers,
+            options.redis.clone(),
+        )
+        .await?;
         Ok(Self {
             database: Arc::new(database),
         })
