@@ -1,5 +1,8 @@
 //! Writes the PostgreSQL database, and keeps the progress of the move in it.
 
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::{Instant, sleep};
 use tokio_postgres::{Error as PgError, Row as PgRow, RowStream};
 
 use super::{
@@ -15,7 +18,11 @@ use crate::{
         trouble::refused,
     },
 };
-use std::sync::Arc;
+
+/// The lock of a connection that writes: "move" in ASCII.
+const LOCK: i64 = 0x6d_6f_76_65;
+/// Pause between two attempts to get it.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What begins a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,10 +60,30 @@ impl Target {
         schema::migrate(&connection, &connector.address).await?;
         // Another one, because the lock of migrations goes with theirs.
         let (connector, connection) = connect(url, options).await?;
-        Ok(Self {
+        let target = Self {
             connector,
             connection,
-        })
+        };
+        target.lock(options.connect_within).await?;
+        Ok(target)
+    }
+
+    /// Waits until the server has ended the session of a move that was killed: what it wrote last may
+    /// still be committed. The lock goes with the connection that writes.
+    async fn lock(&self, patience: Duration) -> Result<(), Error> {
+        let end = Instant::now() + patience;
+        let lock = "SELECT pg_try_advisory_lock($1)";
+        loop {
+            let rows = self.query(lock, &[&LOCK]).await?;
+            let is_taken = rows.first().map(|row| row.try_get(0)).transpose();
+            if is_taken.map_err(|error| self.refused(error))? == Some(true) {
+                return Ok(());
+            }
+            if Instant::now() >= end {
+                return Err(Error::InUse);
+            }
+            sleep(PAUSE).await;
+        }
     }
 
     async fn query(&self, text: &str, parameters: Parameters<'_>) -> Result<Vec<PgRow>, Error> {
