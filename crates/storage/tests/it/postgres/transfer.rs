@@ -313,7 +313,6 @@ async fn differences_are_found_and_nul_is_named() {
         ),
         ("kept", "INSERT INTO kept VALUES ('f', 'stray', 'x')"),
     ] {
-        eprintln!("{table}");
         server.execute(&name, change).await;
         let found = transfer.compare(true).await.unwrap();
         let found = found.into_iter().find(|it| it.name == table).unwrap();

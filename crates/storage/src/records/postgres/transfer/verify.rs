@@ -107,11 +107,17 @@ pub(super) async fn compare(
         held: Vec::new().into_iter(),
     };
     let mut theirs = Box::pin(target.rows(table).await?);
+    // A stream that has ended must not be asked again.
+    let mut has_ended = false;
     let (mut source_sum, mut target_sum) = (Sum::default(), Sum::default());
     let mut difference = None;
     loop {
         let our = ours.next()?;
-        let their = next(theirs.as_mut(), target, table).await?;
+        let their = match has_ended {
+            true => None,
+            false => next(theirs.as_mut(), target, table).await?,
+        };
+        has_ended |= their.is_none();
         our.iter().for_each(|row| source_sum.add(row));
         their.iter().for_each(|row| target_sum.add(row));
         let found = match (&our, &their) {
