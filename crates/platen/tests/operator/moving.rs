@@ -17,6 +17,9 @@ use crate::{
 
 const ARCHIVE: &[u8] = b"an archive of a custom action";
 
+/// The name of a request that waits.
+const REQUEST: &str = "abcdefghijklmnopqrstuv";
+
 /// A database server, a bucket, and the variables that name them.
 struct Target {
     runtime: tokio::runtime::Runtime,
@@ -238,6 +241,8 @@ fn a_service_moves_with_everything_and_the_old_one_can_still_be_started() {
     assert!(busy.contains("in use by a service"), "{busy}");
     service.kill();
     store_piece(&old);
+    fs::create_dir_all(old.join("deferred")).unwrap();
+    fs::write(old.join("deferred").join(REQUEST), REQUEST).unwrap();
     let files = content(&old);
     let plan = done(&mut target.command(&old, &["--plan", "--json"]));
     let plan: Json = serde_json::from_slice(&plan.stdout).unwrap();
@@ -263,6 +268,8 @@ fn a_service_moves_with_everything_and_the_old_one_can_still_be_started() {
     assert_eq!(content(&old), files, "the source is as it was");
     let piece = fs::read(target.object("blobs/pieces/math/1.0.0")).unwrap();
     assert_eq!(piece, ARCHIVE);
+    let request = target.object(&format!("deferred/requests/{REQUEST}"));
+    assert_eq!(fs::read_to_string(request).unwrap(), REQUEST);
     let service = target.service(&new, &[]);
     assert_eq!(answers(&service, &acknowledged), before);
     acknowledged.check(&service);
