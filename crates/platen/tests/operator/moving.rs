@@ -93,12 +93,8 @@ impl Target {
     }
 
     fn execute(&self, statements: &str) {
-        self.runtime.block_on(async {
-            let connected = tokio_postgres::connect(&self.url, tokio_postgres::NoTls).await;
-            let (client, connection) = connected.unwrap();
-            tokio::spawn(connection);
-            client.batch_execute(statements).await.unwrap();
-        });
+        let session = self.server.session(&self.database, statements);
+        drop(self.runtime.block_on(session));
     }
 }
 
@@ -315,16 +311,9 @@ fn barriers(target: &Target) {
 
 /// Kills a move at the moment when it notes a part, before that is committed.
 fn kill_at(target: &Target, folder: &Path, part: &str) {
-    let (client, driver) = target.runtime.block_on(async {
-        let connected = tokio_postgres::connect(&target.url, tokio_postgres::NoTls).await;
-        let (client, connection) = connected.unwrap();
-        (client, tokio::spawn(connection))
-    });
     let lock = format!("SELECT pg_advisory_lock(7, hashtext('{part}'))");
-    target
-        .runtime
-        .block_on(client.batch_execute(&lock))
-        .unwrap();
+    let session = target.server.session(&target.database, &lock);
+    let session = target.runtime.block_on(session);
     let mut command = target.command(folder, &[]);
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
@@ -336,7 +325,7 @@ fn kill_at(target: &Target, folder: &Path, part: &str) {
     });
     child.kill().unwrap();
     child.wait().unwrap();
-    driver.abort();
+    drop(session);
 }
 
 #[test]
