@@ -87,6 +87,7 @@ impl Files {
             let (bucket, cache) = both();
             ExpiringBucket::new(bucket, cache, config.results.max_bytes)
         };
+        results.find_moved().map_err(Error::Bucket)?;
         let requests = {
             let (bucket, cache) = both();
             RequestBucket::new(bucket, cache, deferred::limits(config))
@@ -102,7 +103,7 @@ impl Files {
 }
 
 /// The bucket of the settings, which was found to be usable.
-fn bucket(config: &Config) -> Result<Option<Bucket>, Error> {
+pub(crate) fn bucket(config: &Config) -> Result<Option<Bucket>, Error> {
     let trust = match &config.s3.ca_file {
         None => Trust::default(),
         Some(file) => Trust::only(file).map_err(|error| {

@@ -25,6 +25,7 @@ pub mod log;
 pub mod metrics;
 pub mod middleware;
 pub mod migration;
+pub mod moving;
 mod openapi;
 mod opening;
 pub mod operation;

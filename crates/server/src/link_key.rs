@@ -15,7 +15,7 @@ use platen_storage::blobs::{BlobError, Bucket};
 use sha2::{Digest, Sha256};
 
 /// File name of the key.
-const NAME: &str = "link.key";
+pub(crate) const NAME: &str = "link.key";
 /// The key in a bucket.
 const OBJECT: &str = "keys/link.key";
 
@@ -34,6 +34,41 @@ pub(crate) fn in_bucket(bucket: &Bucket) -> Result<LinkKey, BlobError> {
     let key = <[u8; 32]>::try_from(found);
     key.map(LinkKey::new)
         .map_err(|_| BlobError::Damaged(OBJECT.to_owned()))
+}
+
+/// Copies the key in `folder`, if there is one, to a bucket without a key; false if the bucket has
+/// another one.
+///
+/// # Errors
+/// If the bucket or the file fails.
+pub(crate) fn copy(bucket: &Bucket, folder: &Path) -> Result<bool, BlobError> {
+    let Some(key) = existing(folder)? else {
+        return Ok(true);
+    };
+    Ok(bucket.once(OBJECT, &key, key.len() as u64)? == key)
+}
+
+/// Whether a bucket has a key, and another one than `folder`.
+///
+/// # Errors
+/// If the bucket or the file fails.
+pub(crate) fn is_other(bucket: &Bucket, folder: &Path) -> Result<bool, BlobError> {
+    let (own, found) = (existing(folder)?, bucket.existing(OBJECT, 32));
+    match found {
+        Err(BlobError::NotFound) => Ok(false),
+        found => {
+            let found = found?;
+            Ok(own.is_some_and(|own| found != own))
+        }
+    }
+}
+
+/// The key in `folder`.
+fn existing(folder: &Path) -> Result<Option<[u8; 32]>, BlobError> {
+    match read(&folder.join(NAME)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => Ok(Some(found?)),
+    }
 }
 
 /// Reads the key in `folder`, or creates it. Concurrent processes agree on one key.

@@ -85,6 +85,11 @@ pub enum Error {
         /// Schema version that this program needs.
         known: u32,
     },
+    /// A move into the database has not finished.
+    #[error(
+        "a move into the database has not finished: run `platen move` again, and then start the service"
+    )]
+    Unfinished,
     /// The database file is damaged.
     #[error("the database is damaged: {0}")]
     Damaged(String),
@@ -115,6 +120,7 @@ impl Error {
             | Self::Folder(_)
             | Self::Damaged(_)
             | Self::TooNew { .. }
+            | Self::Unfinished
             | Self::TooOld { .. } => Code::InternalError,
         }
     }

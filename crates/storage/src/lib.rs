@@ -18,7 +18,9 @@ pub use self::{
             DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
         },
         peers::{Peers, Signal},
-        postgres::{PostgresOptions, PostgresStore, SchemaVersions, ServiceLock, Share, Transport},
+        postgres::{
+            PostgresOptions, PostgresStore, SchemaVersions, ServiceLock, Share, Transport, transfer,
+        },
         runs::{self, RunState, RunStore},
         signals::redis::{Redis, RedisError},
         sqlite::SqliteStore,

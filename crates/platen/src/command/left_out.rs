@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::report::Failure;
 
 /// Their names.
-const LEFT_OUT: [&str; 12] = [
+const LEFT_OUT: [&str; 13] = [
     "convert",
     "merge",
     "flow",
@@ -16,6 +16,7 @@ const LEFT_OUT: [&str; 12] = [
     "backup",
     "restore",
     "migrate",
+    "move",
     "doctor",
     "bench",
 ];

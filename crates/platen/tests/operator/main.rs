@@ -5,6 +5,7 @@ mod backup;
 mod guide;
 mod hardening;
 mod migrate;
+mod moving;
 mod proxies;
 mod secrets;
 mod service;
@@ -14,3 +15,7 @@ mod waiting;
 #[allow(dead_code)]
 #[path = "../../../storage/tests/it/postgres/server.rs"]
 mod postgres;
+
+#[allow(dead_code)]
+#[path = "../../../storage/tests/it/s3/server.rs"]
+mod s3;

@@ -79,7 +79,7 @@ impl Drop for Process {
 
 /// A service that listens.
 pub struct Service {
-    _process: Process,
+    process: Process,
     /// The port on 127.0.0.1 and on every other address of this machine that begins with 127.
     pub port: u16,
     scheme: &'static str,
@@ -130,7 +130,7 @@ impl Service {
             }
         });
         let mut service = Self {
-            _process: Process(child),
+            process: Process(child),
             scheme: "http",
             port: 0,
             client,
@@ -155,12 +155,18 @@ impl Service {
     pub fn at(port: u16) -> Self {
         let nothing = Command::new("true").spawn().unwrap();
         Self {
-            _process: Process(nothing),
+            process: Process(nothing),
             scheme: "http",
             port,
             client: "127.0.0.1",
             log: Arc::default(),
         }
+    }
+
+    /// Ends it as a loss of power would.
+    pub fn kill(mut self) {
+        self.process.0.kill().unwrap();
+        self.process.0.wait().unwrap();
     }
 
     pub fn log(&self) -> Vec<Json> {

@@ -8,6 +8,7 @@ mod expiring;
 mod named;
 mod requests;
 mod s3;
+mod transfer;
 
 pub use self::{
     disk_cache::DiskCache,
@@ -18,6 +19,7 @@ pub use self::{
     named::{BlobStore, bucket::BucketBlobs, folder::FolderBlobs},
     requests::{RequestFiles, RequestLimits, bucket::RequestBucket, folder::RequestFolder},
     s3::{Bucket, BucketCounts, BucketSettings},
+    transfer::{FileEntry, FileKind, FolderFiles},
 };
 
 use platen_fault::{Backend, Code, Resource, What};

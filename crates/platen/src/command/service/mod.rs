@@ -12,6 +12,7 @@ mod flow;
 mod isolation;
 mod merge;
 mod migrate;
+mod moving;
 mod pieces;
 mod serve;
 mod templates;
@@ -59,6 +60,8 @@ pub enum Command {
     Restore(backup::RestoreArguments),
     /// Show the schema of the database, and bring it to this version.
     Migrate(migrate::Arguments),
+    /// Move everything from SQLite and the data folder to PostgreSQL and S3.
+    Move(moving::Arguments),
     /// Check fonts, sandboxes, LibreOffice and Chromium on this machine.
     Doctor(doctor::Arguments),
     /// Run the benchmarks on this machine.
@@ -79,6 +82,7 @@ impl Command {
             Self::Backup(arguments) => backup::back_up(&arguments, output),
             Self::Restore(arguments) => backup::restore(&arguments, output),
             Self::Migrate(arguments) => migrate::run(&arguments, output),
+            Self::Move(arguments) => moving::run(&arguments, output),
             Self::Doctor(arguments) => doctor::run(&arguments, output),
             Self::Bench(arguments) => bench::run(&arguments, output),
         }

@@ -7,7 +7,7 @@
 use std::{
     fs::File,
     io::Write,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     Draft, ExpiringBlobs, Found, Kept, Presentation, Usage,
+    moved::Moved,
     quota::{Quota, in_blocks},
 };
 use crate::blobs::{
@@ -46,6 +47,8 @@ struct Shared {
     cache: Arc<DiskCache>,
     quota: Quota,
     count: Mutex<Count>,
+    /// The results of a folder that was moved here.
+    moved: OnceLock<Moved>,
 }
 
 /// A count that several sweeps may take.
@@ -66,7 +69,23 @@ impl ExpiringBucket {
             cache,
             quota: Quota::new(quota_bytes),
             count: Mutex::default(),
+            moved: OnceLock::new(),
         }))
+    }
+
+    /// Looks for results of a folder that was moved into the bucket, which are found by [`open`]
+    /// from now on. Services call it when they start.
+    ///
+    /// # Errors
+    /// The bucket fails.
+    ///
+    /// [`open`]: ExpiringBlobs::open
+    pub fn find_moved(&self) -> Result<(), BlobError> {
+        let Shared { bucket, cache, .. } = &*self.0;
+        if let Some(moved) = Moved::load(bucket, cache)? {
+            self.0.moved.get_or_init(|| moved);
+        }
+        Ok(())
     }
 }
 
@@ -113,7 +132,7 @@ impl ExpiringBlobs for ExpiringBucket {
             return Ok(found);
         }
         let mut file = cache.file()?;
-        let (key, patience) = (key_of(digest, ends), bucket.timeout());
+        let (key, patience) = (self.0.place_of(digest, ends), bucket.timeout());
         match bucket.fetch(&key, &mut file, Some(digest), patience) {
             Ok(size_bytes) => Ok(cache.keep(digest, file, size_bytes)),
             Err(BlobError::Damaged(_)) => Err(BlobError::Damaged(digest.to_owned())),
@@ -122,7 +141,12 @@ impl ExpiringBlobs for ExpiringBucket {
     }
 
     fn has(&self, digest: &str, ends: SystemTime) -> Result<bool, BlobError> {
-        Ok(is_digest(digest) && self.0.bucket.head(&key_of(digest, ends))?.is_some())
+        Ok(is_digest(digest)
+            && self
+                .0
+                .bucket
+                .head(&self.0.place_of(digest, ends))?
+                .is_some())
     }
 
     fn link(
@@ -136,7 +160,8 @@ impl ExpiringBlobs for ExpiringBucket {
             ("response-content-disposition", presentation.disposition),
             ("response-content-type", presentation.media_type),
         ];
-        is_digest(digest).then(|| self.0.bucket.link(&key_of(digest, ends), &query, life))
+        let key = || self.0.place_of(digest, ends);
+        is_digest(digest).then(|| self.0.bucket.link(&key(), &query, life))
     }
 
     fn usage(&self) -> Usage {
@@ -146,12 +171,22 @@ impl ExpiringBlobs for ExpiringBucket {
     fn sweep(&self, now: SystemTime) -> Result<Usage, BlobError> {
         let swept = self.0.delete_ended(now)?;
         self.0.quota.forget(swept);
+        if let Some(moved) = self.0.moved.get() {
+            moved.sweep(&self.0.bucket, now)?;
+        }
         self.0.count()?;
         Ok(swept)
     }
 }
 
 impl Shared {
+    /// Where a result is that a link with this end leads to.
+    fn place_of(&self, digest: &str, ends: SystemTime) -> String {
+        let own = step_end(ends);
+        let moved = self.moved.get().and_then(|moved| moved.end_of(digest));
+        place(digest, moved.unwrap_or_default().max(own))
+    }
+
     fn store(
         &self,
         content: Content<'_>,
@@ -279,15 +314,19 @@ impl Drop for BucketDraft {
 }
 
 /// The end of the step in which a blob expires, in seconds since 1970.
-fn step_end(ends: SystemTime) -> u64 {
+pub(in crate::blobs) fn step_end(ends: SystemTime) -> u64 {
     let seconds = ends.duration_since(UNIX_EPOCH).unwrap_or_default();
     // A fraction of a second belongs to the step, too.
     (seconds.as_secs() + 1).next_multiple_of(STEP_SECONDS)
 }
 
 /// Ten digits order until the year 2286.
-fn key_of(digest: &str, ends: SystemTime) -> String {
-    format!("{PLACE}{:010}/{digest}", step_end(ends))
+pub(in crate::blobs) fn key_of(digest: &str, ends: SystemTime) -> String {
+    place(digest, step_end(ends))
+}
+
+fn place(digest: &str, step: u64) -> String {
+    format!("{PLACE}{step:010}/{digest}")
 }
 
 /// The end of an object's step; `None` for what is not ours.
@@ -297,8 +336,13 @@ fn end_of(object: &Object) -> Option<u64> {
 }
 
 fn has_ended(object: &Object, now: SystemTime) -> bool {
+    end_of(object).is_some_and(|end| is_over(end, now))
+}
+
+/// Whether nobody wants what ended at `end` any more.
+pub(super) fn is_over(end: u64, now: SystemTime) -> bool {
     let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-    end_of(object).is_some_and(|end| end + GRACE_SECONDS <= now.as_secs())
+    end + GRACE_SECONDS <= now.as_secs()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub(super) mod bucket;
 pub(super) mod folder;
+pub(super) mod moved;
 mod quota;
 
 use std::{

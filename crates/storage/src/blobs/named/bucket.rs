@@ -229,7 +229,8 @@ impl BlobStore for BucketBlobs {
     }
 }
 
-fn key_of(name: &str) -> String {
+/// Where a name is in the bucket.
+pub(in crate::blobs) fn key_of(name: &str) -> String {
     format!("{PLACE}{name}")
 }
 

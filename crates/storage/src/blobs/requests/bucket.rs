@@ -173,7 +173,7 @@ impl RequestBucket {
         let name: String = (0..NAME_CHARACTERS)
             .map(|_| fastrand::alphanumeric())
             .collect();
-        let key = format!("{REQUESTS}{name}");
+        let key = key_of(&name);
         // The name is new, so an object of it is this one, stored by an attempt whose answer was
         // lost.
         if size_bytes <= HELD_BYTES {
@@ -216,7 +216,7 @@ impl RequestFiles for RequestBucket {
             return Err(BlobError::NotFound);
         }
         let mut file = self.spool.file()?;
-        let key = format!("{REQUESTS}{name}");
+        let key = key_of(name);
         self.bucket.fetch(&key, &mut file, None, patience)?;
         file.rewind()?;
         Ok(file)
@@ -228,15 +228,29 @@ impl RequestFiles for RequestBucket {
     }
 
     fn end(&self, name: &str, has_failed: bool) {
-        let (place, _) = ENDS[usize::from(has_failed)];
         // Without it, the request waits until it has expired and there is no room.
-        let _ = self.bucket.put_over(&format!("{place}{name}"), b"ended");
+        let _ = note_end(&self.bucket, name, has_failed);
     }
 
     fn sweep(&self) {
         // No new request wants room; what fails is done by the next sweep.
         let _ = self.make_room(0);
     }
+}
+
+/// Where a request is in the bucket.
+pub(in crate::blobs) fn key_of(name: &str) -> String {
+    format!("{REQUESTS}{name}")
+}
+
+/// Notes that a request was executed.
+pub(in crate::blobs) fn note_end(
+    bucket: &Bucket,
+    name: &str,
+    has_failed: bool,
+) -> Result<(), BlobError> {
+    let (place, _) = ENDS[usize::from(has_failed)];
+    bucket.put_over(&format!("{place}{name}"), b"ended")
 }
 
 /// A file whose content is summed up as it is written.

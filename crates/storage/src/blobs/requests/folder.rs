@@ -128,6 +128,25 @@ impl RequestFiles for RequestFolder {
     }
 }
 
+/// The name of the request in a file, and what became of it: executed with a failure, or without;
+/// `None` if it waits.
+pub(in crate::blobs) fn end_of(file_name: &str) -> (&str, Option<bool>) {
+    match file_name.split_once('.') {
+        Some((name, FAILED)) => (name, Some(true)),
+        Some((name, DONE)) => (name, Some(false)),
+        _ => (file_name, None),
+    }
+}
+
+/// The name of the file of a request.
+pub(in crate::blobs) fn file_name(name: &str, end: Option<bool>) -> String {
+    match end {
+        Some(true) => format!("{name}.{FAILED}"),
+        Some(false) => format!("{name}.{DONE}"),
+        None => name.to_owned(),
+    }
+}
+
 fn list(folder: &Path) -> Vec<Entry<PathBuf>> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter_map(|entry| {

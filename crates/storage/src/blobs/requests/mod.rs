@@ -120,6 +120,6 @@ impl RequestLimits {
 }
 
 /// Names come from the records of runs, and must not lead out of the store.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.len() == NAME_CHARACTERS && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

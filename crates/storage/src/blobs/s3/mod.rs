@@ -113,6 +113,14 @@ impl Bucket {
         self.small(key, max_bytes)
     }
 
+    /// Reads a small object.
+    ///
+    /// # Errors
+    /// [`BlobError::NotFound`], and the server fails.
+    pub fn existing(&self, key: &str, max_bytes: u64) -> Result<Vec<u8>, BlobError> {
+        self.small(key, max_bytes)
+    }
+
     /// Stores an object unless there is one of this key.
     pub(super) fn put_new(
         &self,

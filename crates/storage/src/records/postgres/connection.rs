@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 use tokio_postgres::{
-    AsyncMessage, Client, Error as PgError, Notification, Row, Statement, types::ToSql,
+    AsyncMessage, Client, Error as PgError, Notification, Row, RowStream, Statement, types::ToSql,
 };
 
 use super::{
@@ -268,6 +268,14 @@ impl Connection {
     ) -> Result<Vec<Row>, PgError> {
         let statement = self.statement(text).await?;
         self.client.query(&statement, parameters).await
+    }
+
+    /// All rows of a statement without parameters, as they arrive: a reader that waits keeps the
+    /// server from sending more.
+    pub(super) async fn stream(&self, text: &str) -> Result<RowStream, PgError> {
+        let statement = self.client.prepare(text).await?;
+        let none: [i32; 0] = [];
+        self.client.query_raw(&statement, none).await
     }
 
     /// As [`Connection::query`], of a statement that is prepared already: it is sent when the

@@ -23,6 +23,7 @@ mod shard;
 mod signals;
 mod tls;
 mod transaction;
+pub mod transfer;
 mod transport;
 mod trouble;
 mod writer;
@@ -91,7 +92,7 @@ impl PostgresStore {
     ///
     /// # Errors
     /// [`Error::Address`], [`Error::Server`], [`Error::Unavailable`], [`Error::TooNew`],
-    /// [`Error::TooOld`].
+    /// [`Error::TooOld`], [`Error::Unfinished`].
     pub async fn open(url: &str, options: &PostgresOptions) -> Result<Self, Error> {
         let (connector, connection) = connect(url, options).await?;
         if options.migrate {
@@ -100,6 +101,7 @@ impl PostgresStore {
             let versions = schema::versions(&connection, &connector.address).await?;
             versions.require_current()?;
         }
+        schema::require_finished(&connection, &connector.address).await?;
         drop(connection);
         let database = Database::start(
             connector,

@@ -14,7 +14,7 @@ use crate::Error;
 const LOCK: i64 = 0x70_6c_61_74_65_6e;
 
 /// Migrations in order; the table `platen_schema` counts those applied.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     r#"
     CREATE TABLE templates (
         key text COLLATE "C" PRIMARY KEY,
@@ -133,6 +133,25 @@ const MIGRATIONS: [&str; 2] = [
     );
     CREATE INDEX limited_runs_of_flow ON limited_runs (flow);
 "#,
+    r#"
+    -- The move that filled this database, if there was one. Services wait for its end.
+    CREATE TABLE moves (
+        id boolean PRIMARY KEY DEFAULT true CHECK (id),
+        -- Which state of the source.
+        source text NOT NULL,
+        -- Where its files went.
+        files text NOT NULL,
+        replaces_nul boolean NOT NULL,
+        finished boolean NOT NULL DEFAULT false
+    );
+    -- How far the move has come with a table, or with files of a kind.
+    CREATE TABLE move_parts (
+        name text COLLATE "C" PRIMARY KEY,
+        -- The last row or file that was moved.
+        after text,
+        is_done boolean NOT NULL DEFAULT false
+    );
+"#,
 ];
 
 /// Version of the schema of a database, and the newest that this program knows.
@@ -190,6 +209,22 @@ pub(super) async fn versions(
         found: u32::try_from(found).unwrap_or_default(),
         known,
     })
+}
+
+/// Checks that no move into the database is under way.
+///
+/// # Errors
+/// [`Error::Unfinished`], and what the server refuses.
+pub(super) async fn require_finished(
+    connection: &Connection,
+    address: &Address,
+) -> Result<(), Error> {
+    let unfinished = "SELECT 1 FROM moves WHERE NOT finished";
+    let rows = connection.query(unfinished, &[]).await;
+    match rows.map_err(|error| refused(error, address))?.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Unfinished),
+    }
 }
 
 /// Brings the database to the newest version. Of several processes that start, one does it.

@@ -42,7 +42,8 @@ pub(super) fn versions(folder: &Path) -> Result<SchemaVersions, Error> {
     })
 }
 
-fn open(path: &Path) -> Result<Connection, Error> {
+/// Opens the database at `path` for reading.
+pub(super) fn open(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;

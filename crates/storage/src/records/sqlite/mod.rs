@@ -10,7 +10,10 @@ mod run_row;
 mod runs;
 mod writer;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use self::{
     database::{Database, MIGRATIONS},
@@ -84,6 +87,14 @@ impl SqliteStore {
     #[must_use]
     pub fn migrations_after(found: u32) -> &'static [&'static str] {
         MIGRATIONS.get(found as usize..).unwrap_or_default()
+    }
+
+    /// A connection that reads the database in `folder`, and the path of the database.
+    pub(in crate::records) fn read_only(
+        folder: &Path,
+    ) -> Result<(rusqlite::Connection, PathBuf), Error> {
+        let path = folder.join(database::FILE);
+        Ok((copy::open(&path)?, path))
     }
 
     /// Templates.

@@ -10,6 +10,7 @@ mod restarts;
 pub mod server;
 mod speed;
 mod tls;
+mod transfer;
 
 use std::{sync::Arc, time::Duration};
 

@@ -221,6 +221,14 @@ impl Server {
         }
     }
 
+    /// Executes statements in one session, which lives as long as what is returned.
+    #[allow(dead_code, reason = "for tests of the command line")]
+    pub async fn session(&self, database: &str, statements: &str) -> Client {
+        let client = self.connect(database).await.unwrap();
+        client.batch_execute(statements).await.unwrap();
+        client
+    }
+
     /// A number that a query of the operator returns.
     pub async fn number(&self, database: &str, query: &str) -> i64 {
         let client = self.connect(database).await.unwrap();
