@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the programs that the tests check documents with, where that is allowed; says which.
 # `packages.sh deploy` installs those of deploy/check.sh as well; compiling Helm takes two minutes.
+# `packages.sh fleet` installs what `make fleet` starts.
 set -eu
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
@@ -17,6 +18,7 @@ need openssl openssl
 need haproxy haproxy
 need redis-server redis-server
 need nginx nginx-light
+[ "${1:-}" != fleet ] || need prometheus prometheus
 if [ "${1:-}" = deploy ]; then
     need promtool prometheus
     need shellcheck shellcheck
