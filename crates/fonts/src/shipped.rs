@@ -1,7 +1,8 @@
 //! The font files that are embedded in the program.
 
-/// Shipped fonts: file names and content; see `assets/fonts/README.md`.
-pub const SHIPPED: [(&str, &[u8]); 16] = {
+/// Shipped fonts: file names and content; see `assets/fonts/README.md`. A `const` would be in the
+/// program once for each crate that uses it.
+pub static SHIPPED: [(&str, &[u8]); 16] = {
     macro_rules! font {
         ($name:literal) => {
             (

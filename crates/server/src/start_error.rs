@@ -4,6 +4,9 @@ use platen_browser::SandboxUnavailable;
 use platen_delivery::ListenError;
 use platen_supervise::MembershipError;
 
+use platen_fault::{Backend, Code};
+use platen_storage::{Error as StoreError, blobs::BlobError};
+
 use crate::config::ConfigError;
 
 /// Why the service cannot start.
@@ -73,4 +76,20 @@ pub enum Error {
     /// The system cannot provide a thread or a signal handler.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
+}
+
+impl Error {
+    /// The code of the error: what does not answer may do so later, the rest is to be mended.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Database(StoreError::Unavailable(_) | StoreError::Server(_)) => {
+                Code::BackendUnavailable(Backend::Store)
+            }
+            Self::Bucket(BlobError::Unavailable(_) | BlobError::Refused(_)) => {
+                Code::BackendUnavailable(Backend::Bucket)
+            }
+            _ => Code::InvalidOption,
+        }
+    }
 }

@@ -128,10 +128,11 @@ impl Stores {
 /// Its address is wrong, or it refuses this service. One that is away may come back: signals only
 /// spare waiting.
 pub(crate) fn redis(config: &Config) -> Result<Option<Redis>, StartError> {
-    let Some(url) = &config.redis.url else {
+    let settings = &config.database.redis;
+    let Some(url) = &settings.url else {
         return Ok(None);
     };
-    let redis = Redis::new(url, config.redis.ca_file.as_deref()).map_err(StartError::Redis)?;
+    let redis = Redis::new(url, settings.ca_file.as_deref()).map_err(StartError::Redis)?;
     if config.database.url.is_none() || !config.shares_files() {
         warn!("REDIS_URL has no effect: several services need DATABASE_URL and S3_BUCKET, too");
         return Ok(None);

@@ -173,7 +173,7 @@ impl Config {
             let advice = format!("{advice}: add sslmode=verify-full to the address");
             findings.add("DATABASE_URL", advice);
         }
-        let redis = self.redis.url.as_deref();
+        let redis = self.database.redis.url.as_deref();
         let redis = redis.and_then(|url| Redis::new(url, None).ok());
         if redis.is_some_and(|redis| !redis.is_protected()) {
             let advice = "signals and the password travel without TLS: use rediss://";

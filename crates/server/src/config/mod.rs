@@ -33,7 +33,7 @@ pub use self::{
     flow::FlowConfig,
     foreign::{FOREIGN, Foreign},
     hardening::Weakness,
-    outside::{DatabaseConfig, MailConfig, RedisConfig},
+    outside::{DatabaseConfig, MailConfig},
     result::ResultConfig,
     s3::S3Config,
     secret_file::{read_secret_file, secret_variable},
@@ -128,9 +128,6 @@ pub struct Config {
     /// PostgreSQL database.
     #[serde(flatten)]
     pub database: DatabaseConfig,
-    /// Redis server for signals.
-    #[serde(flatten)]
-    pub redis: RedisConfig,
     /// Files that outlive requests.
     #[serde(flatten)]
     pub s3: S3Config,
@@ -254,7 +251,6 @@ impl Config {
             webhook: WebhookConfig::resolve(&settings),
             trace: TraceConfig::resolve(&settings)?,
             database: DatabaseConfig::resolve(&settings),
-            redis: RedisConfig::resolve(&settings),
             s3: S3Config::resolve(&settings)?,
             mail: MailConfig::resolve(&settings),
             threads: settings.threads.unwrap_or(share).max(1),

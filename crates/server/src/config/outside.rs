@@ -18,6 +18,9 @@ pub struct DatabaseConfig {
     /// Whether the service migrates its database, this one or SQLite's, when it starts.
     #[serde(rename = "database_migrate")]
     pub migrate: bool,
+    /// What carries signals between the services on it.
+    #[serde(flatten)]
+    pub redis: RedisConfig,
 }
 
 /// The Redis server that carries signals between services.
@@ -52,12 +55,13 @@ impl DatabaseConfig {
             url: url.filter(|url| !url.is_empty()),
             ca_file: settings.database_ca_file.clone(),
             migrate: settings.database_migrate.unwrap_or(true),
+            redis: RedisConfig::resolve(settings),
         }
     }
 }
 
 impl RedisConfig {
-    pub(super) fn resolve(settings: &Settings) -> Self {
+    fn resolve(settings: &Settings) -> Self {
         let url = settings.redis_url.clone();
         Self {
             url: url.filter(|url| !url.is_empty()),

@@ -38,7 +38,7 @@ impl Config {
             "smtp_url" => Some(usize::from(self.mail.url.is_some())),
             "otel_exporter_otlp_headers" => Some(usize::from(!self.trace.headers.is_empty())),
             "database_url" => Some(usize::from(self.database.url.is_some())),
-            "redis_url" => Some(usize::from(self.redis.url.is_some())),
+            "redis_url" => Some(usize::from(self.database.redis.url.is_some())),
             "link_secret" => Some(usize::from(self.s3.link_secret.is_some())),
             "s3_access_key_id" => Some(usize::from(self.s3.access_key_id.is_some())),
             "s3_secret_access_key" => Some(usize::from(self.s3.secret_access_key.is_some())),

@@ -61,7 +61,7 @@ fn without_async(uri: &Uri) -> (bool, Uri) {
     let rest = query.split('&').filter(|part| {
         let (name, value) = part.split_once('=').unwrap_or((part, "true"));
         let is_it = name == "async";
-        is_async |= is_it && matches!(value, "true" | "1");
+        is_async |= is_it && (value == "1" || value.eq_ignore_ascii_case("true"));
         !is_it
     });
     let rest: Vec<&str> = rest.collect();
@@ -87,6 +87,7 @@ mod tests {
             (is_async, rest.to_string())
         };
         assert_eq!(asks("/a?async=true"), (true, "/a".to_owned()));
+        assert_eq!(asks("/a?async=TRUE"), (true, "/a".to_owned()));
         assert_eq!(asks("/a?b=1&async&c"), (true, "/a?b=1&c".to_owned()));
         assert_eq!(asks("/a?async=false&b"), (false, "/a?b".to_owned()));
         assert!(!asks("/a?asynchronous=true").0);

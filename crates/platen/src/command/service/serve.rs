@@ -131,7 +131,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             _ => "see --help for the settings",
         };
         let cause = std::error::Error::source(&error).map(|source| format!(": {source}"));
-        Failure::caller(format!("{error}{}", cause.unwrap_or_default()), hint)
+        let message = format!("{error}{}", cause.unwrap_or_default());
+        Failure::new(error.code(), message).with_hint(hint)
     })?;
     Ok(ExitCode::SUCCESS)
 }
