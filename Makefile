@@ -1,6 +1,6 @@
 # Platen: two commands set everything up, `make demo` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help demo run fleet test check release bench bench-quick bench-render bench-flow bench-office bench-http bench-office-costs check-deploy fmt docs data fuzz packages
+.PHONY: help demo run fleet fleet-test test check release bench bench-quick bench-render bench-flow bench-office bench-http bench-office-costs check-deploy fmt docs data fuzz packages
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -14,6 +14,10 @@ run: ## run the HTTP service on 127.0.0.1:3000
 fleet: release ## start a fleet on this machine: PostgreSQL, Redis, S3, nginx, three services, three workers, Prometheus
 	@sh .ci/packages.sh fleet
 	@deploy/fleet/run.sh
+
+fleet-test: release ## kill and freeze parts of a fleet on this machine 1,000 times, and check that nothing is lost (an hour)
+	@sh .ci/packages.sh
+	@INJECTIONS=$${INJECTIONS:-1000} deploy/fleet/test.sh
 
 packages: ## install the programs that the tests need
 	@sh .ci/packages.sh

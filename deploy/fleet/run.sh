@@ -92,7 +92,7 @@ until_ready postgres-1 "$programs/psql" -h 127.0.0.1 -p "$database_port" -U plat
 "$programs/psql" -q -h 127.0.0.1 -p "$database_port" -U platen postgres -c 'CREATE DATABASE platen'
 
 start redis-1 redis-server --bind 127.0.0.1 --port "$redis_port" --requirepass "$password" --save '' --appendonly no \
-    --dir "$work"
+    --set-proc-title no --dir "$work"
 mkdir -p s3/platen
 ROOT_ACCESS_KEY=platen ROOT_SECRET_KEY=$s3_secret start s3-1 versitygw --port "127.0.0.1:$s3_port" --quiet posix s3
 
