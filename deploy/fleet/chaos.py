@@ -134,6 +134,9 @@ class Fleet:
     def restart(self, name):
         """Starts a process that was killed, again until it stays: PostgreSQL waits for its old children."""
         while True:
+            # What was killed keeps its number until it is asked for its end.
+            for ended in self.children:
+                ended.poll()
             child = self.start(name)
             for _ in range(30 if name.startswith("postgres") else 1):
                 time.sleep(0.1)
