@@ -27,6 +27,7 @@ mod zygote;
 
 pub use self::{
     cell::{Cell, Ending, Killer, Sender},
+    cgroup::{Refusal, confine as confine_whole},
     error::Error,
     frame::Channel,
     jail::{Jail, Options, Snapshot},

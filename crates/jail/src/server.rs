@@ -19,7 +19,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::{
     Channel, Error, Level, Options,
-    cgroup::Group,
+    cgroup::{self, Group},
     control::{self, Packet},
     zygote::{self, MARK},
 };
@@ -100,6 +100,8 @@ impl Server {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| failed("the program does not run", error))?;
+        // What it runs is not trusted; this process has work of others.
+        cgroup::end_first(process.id());
         let level = match wait_ready(&control) {
             Ok(level) => level,
             Err(error) => {

@@ -89,7 +89,11 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
     let (store, database_lock) = Stores::open(&config, how, redis).map_err(failed)?;
     // All processes sign with its key, and store results.
     let files = Files::open(&config, &blobs)?;
-    let pieces = PieceStore::new(files.pieces, Arc::clone(&files.key));
+    let pieces = PieceStore::new(
+        files.pieces,
+        Arc::clone(&files.key),
+        config.s3.is_piece_redirected,
+    );
     let metrics = Arc::new(Metrics::default());
     let results = Results::new(&config, files.results, files.key, Arc::clone(&metrics));
     let sandbox = Arc::new(Sandbox::new(&config));

@@ -24,20 +24,32 @@ const MAX_READY: usize = 200;
 /// Lifetime of a link.
 const LINK_LIFE: Duration = Duration::from_secs(300);
 
+/// What a signed link leads to.
+pub(crate) enum Archive {
+    /// The archive.
+    Here(Vec<u8>),
+    /// Its address in the bucket.
+    Elsewhere(String),
+}
+
 /// Store of custom actions.
 pub(crate) struct PieceStore {
     blobs: Box<dyn BlobStore>,
     key: Arc<LinkKey>,
+    /// Whether links lead on to the bucket.
+    is_redirected: bool,
     /// Compiled actions by digest.
     ready: Mutex<HashMap<String, Arc<Piece>>>,
 }
 
 impl PieceStore {
-    /// The actions in `blobs`; `key` signs links.
-    pub(crate) fn new(blobs: Box<dyn BlobStore>, key: Arc<LinkKey>) -> Self {
+    /// The actions in `blobs`; `key` signs links, which lead on to the bucket if there is one and
+    /// `is_redirected`.
+    pub(crate) fn new(blobs: Box<dyn BlobStore>, key: Arc<LinkKey>, is_redirected: bool) -> Self {
         Self {
             blobs,
             key,
+            is_redirected,
             ready: Mutex::default(),
         }
     }
@@ -99,18 +111,23 @@ impl PieceStore {
         Ok(Link::new(&self.key, &digest, now() + LINK_LIFE.as_secs()))
     }
 
-    /// The archive that a signed link refers to. Blocks.
+    /// The archive that a signed link refers to, or where it is. Blocks.
     pub(crate) fn follow(
         &self,
         digest: &str,
         expires: u64,
         signature: &str,
-    ) -> Result<Vec<u8>, Problem> {
+    ) -> Result<Archive, Problem> {
         if !self.key.allows(digest, expires, signature, now()) {
             let detail = "the signature of the link is invalid, or the link has expired";
             return Err(Problem::new(Code::LinkInvalid, detail));
         }
-        Ok(self.blobs.get(digest)?)
+        if self.is_redirected
+            && let Some(url) = self.blobs.link(digest, LINK_LIFE)?
+        {
+            return Ok(Archive::Elsewhere(url));
+        }
+        Ok(Archive::Here(self.blobs.get(digest)?))
     }
 }
 

@@ -3,7 +3,7 @@
 use axum::{body::Body, response::Response};
 use hyper::{
     HeaderMap, Method, StatusCode,
-    header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue},
+    header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue, LOCATION},
 };
 use platen_delivery::{Body as Delivered, Metadata};
 use platen_render::Disposition;
@@ -26,6 +26,18 @@ pub fn document(
 ) -> Response {
     let answer = platen_delivery::document(method, headers, body.into(), metadata);
     platen_delivery::BodyHandle::attach(answer).map(Body::new)
+}
+
+/// A response that leads to an address in the bucket, which is signed and ends soon.
+pub fn redirect(url: &str) -> Result<Response, Problem> {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+    let place = HeaderValue::from_str(url)
+        .map_err(|_| Problem::internal("an address in the bucket cannot be written"))?;
+    let headers = response.headers_mut();
+    headers.insert(LOCATION, place);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
 }
 
 /// A JSON response.

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::{
     database::postgres,
     deferred::{Hook, field, pdf},
-    process::{LONG, Service, platen},
+    process::{LONG, Service, TOKEN, platen},
     waiting::wait_until,
 };
 
@@ -225,4 +225,42 @@ fn a_service_that_cannot_use_its_bucket_does_not_start() {
         assert!(!status.success() && text.contains(said), "{name}: {text}");
         assert!(!text.contains(s3::SECRET), "{text}");
     }
+}
+
+#[test]
+fn workers_fetch_archives_from_the_bucket_itself() {
+    let Some(bucket) = Bucket::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let app = [("PLATEN_ROLE", "app"), ("PIECE_REDIRECT", "true")];
+    let service = bucket.service(folder.path(), &app);
+    service.publish_greeter();
+    let cache = folder.path().join("cache");
+    let _worker = service.worker(1, &[("WORKER_CACHE_DIR", cache.to_str().unwrap())]);
+    let answer = service.post("/webhooks/greet/sync", &json!({"name": "Ada"}));
+    assert_eq!((answer.status, &*answer.text), (200, "Hello, Ada"));
+    let kept: Vec<_> = std::fs::read_dir(&cache).unwrap().flatten().collect();
+    let [archive] = &kept[..] else {
+        panic!("one archive: {kept:?}");
+    };
+    // What the worker was led to is what another client with the token is led to.
+    let plain = ureq::Agent::config_builder().max_redirects(0);
+    let plain: ureq::Agent = plain.max_redirects_will_error(false).build().into();
+    let link = plain
+        .get(format!("{}/pieces/greeter/1.0.0/link", service.url))
+        .header("authorization", format!("Bearer {}", TOKEN))
+        .call();
+    let link: Json = serde_json::from_reader(link.unwrap().body_mut().as_reader()).unwrap();
+    let path = link["path"].as_str().unwrap();
+    let led = plain.get(format!("{}{path}", service.url)).call().unwrap();
+    assert_eq!(led.status(), 307);
+    let place = led.headers()["location"].to_str().unwrap();
+    let own = format!("http://127.0.0.1:{}/", bucket.server.port);
+    assert!(place.starts_with(&own), "{place}");
+    let mut got = plain.get(place).call().unwrap();
+    let bytes = got.body_mut().read_to_vec().unwrap();
+    assert_eq!(bytes, std::fs::read(archive.path()).unwrap());
+    let forged = path.replace("signature=", "signature=0");
+    assert_eq!(service.get(&forged).status, 403);
 }

@@ -167,6 +167,25 @@ impl Service {
         Process(child)
     }
 
+    /// Stores the custom action `greeter`, and a flow `greet` that executes it.
+    #[track_caller]
+    pub fn publish_greeter(&self) {
+        let greeter = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap())
+            .join("../../examples/pieces/greeter");
+        let stored = self
+            .agent
+            .put(format!("{}/pieces/greeter/1.0.0", self.url))
+            .header("content-type", "application/zip")
+            .send(&platen_runs::execution::pack(&greeter).unwrap()[..]);
+        assert_eq!(stored.unwrap().status(), 201);
+        let greet = json!([
+            {"name": "greet", "type": "piece", "piece": "greeter@1.0.0", "action": "greet",
+                "input": {"name": "{{ trigger.body.name }}"}},
+            {"name": "reply", "type": "respond", "body": "{{ steps.greet.output }}"},
+        ]);
+        self.publish("greet", &greet);
+    }
+
     /// `None` where the service ends before it answers.
     pub fn try_get(&self, path: &str) -> Option<Answer> {
         let answer = self.agent.get(format!("{}{path}", self.url)).call();

@@ -69,23 +69,8 @@ fn workers_speak_tls() {
         let (ledger, authority) = (Ledger::start(), Authority::new());
         let app = [("PLATEN_ROLE", "app"), ("PLATEN_WORKERS", processes)];
         let service = Service::start_with_tls(folder.path(), &authority, "localhost", &app);
-        let greeter = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap())
-            .join("../../examples/pieces/greeter");
-        let stored = service
-            .agent
-            .put(format!("{}/pieces/greeter/1.0.0", service.url))
-            .header("content-type", "application/zip")
-            .send(&platen_runs::execution::pack(&greeter).unwrap()[..]);
-        assert_eq!(stored.unwrap().status(), 201);
+        service.publish_greeter();
         service.publish("code", &steps(&ledger.url));
-        service.publish(
-            "piece",
-            &json!([
-                {"name": "greet", "type": "piece", "piece": "greeter@1.0.0", "action": "greet",
-                    "input": {"name": "{{ trigger.body.name }}"}},
-                {"name": "reply", "type": "respond", "body": "{{ steps.greet.output }}"},
-            ]),
-        );
         let file = authority.write(folder.path());
         // A certificate is for names and for addresses.
         for name in ["localhost", "127.0.0.1"] {
@@ -102,7 +87,7 @@ fn workers_speak_tls() {
             assert_eq!((answer.status, &*answer.text), (200, r#"{"result":5}"#));
             let run = service.run(answer.headers["x-run-id"].to_str().unwrap());
             assert_ne!(run["worker"], "embedded");
-            let answer = service.post("/webhooks/piece/sync", &json!({"name": "Ada"}));
+            let answer = service.post("/webhooks/greet/sync", &json!({"name": "Ada"}));
             assert_eq!((answer.status, &*answer.text), (200, "Hello, Ada"));
             assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 1);
             worker.signal("TERM");

@@ -321,3 +321,81 @@ fn a_service_whose_runs_no_worker_could_take_does_not_start() {
         "{text}"
     );
 }
+
+/// The limits of the control groups that a process is in: memory in bytes, microseconds of a period.
+fn limits_of(pid: u32) -> Option<(u64, u64)> {
+    let groups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    let mount = std::path::Path::new("/sys/fs/cgroup");
+    let path = |controller: &str| {
+        groups.lines().find_map(|line| {
+            let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+            let is_listed = controllers.split(',').any(|one| one == controller);
+            is_listed.then(|| path.trim_start_matches('/').to_owned())
+        })
+    };
+    let read = |place: std::path::PathBuf| std::fs::read_to_string(place).ok();
+    let number = |text: String| text.split_whitespace().next()?.parse().ok();
+    if mount.join("cgroup.controllers").exists() {
+        let whole = mount.join(path("")?).parent()?.to_owned();
+        let memory = read(whole.join("memory.max")).and_then(number)?;
+        return Some((memory, read(whole.join("cpu.max")).and_then(number)?));
+    }
+    let file = |controller: &str, name: &str| {
+        read(mount.join(controller).join(path(controller)?).join(name)).and_then(number)
+    };
+    Some((
+        file("memory", "memory.limit_in_bytes")?,
+        file("cpu", "cpu.cfs_quota_us")?,
+    ))
+}
+
+#[test]
+fn a_worker_keeps_to_its_limits_as_a_whole() {
+    const MEMORY: u64 = 256 << 20;
+    let (folder, ledger) = (tempfile::tempdir().unwrap(), Ledger::start());
+    let service = Service::start(folder.path(), &SHORT_LEASE);
+    let limits = [
+        ("WORKER_MEMORY_BYTES", MEMORY.to_string()),
+        ("WORKER_PROCESSORS", "0.5".to_owned()),
+    ];
+    let trial = platen()
+        .args(["worker", "--app", "http://127.0.0.1:9", "--token", "t"])
+        .envs(limits.clone())
+        .stderr(std::process::Stdio::piped())
+        .spawn();
+    let mut trial = trial.unwrap();
+    let said = std::io::BufReader::new(trial.stderr.take().unwrap());
+    let said = std::io::BufRead::lines(said).next().unwrap().unwrap();
+    let _trial = crate::process::Process(trial);
+    if said.contains("control group") {
+        eprintln!("skipped: {said}");
+        return;
+    }
+    let limits = limits.each_ref().map(|(name, value)| (*name, &**value));
+    let worker = service.worker(4, &limits);
+    assert_eq!(limits_of(worker.0.id()), Some((MEMORY, 50_000)));
+    // Each sandbox may have that much, four of them may not: the kernel ends some of them, and
+    // neither the worker nor what comes later.
+    let source = "export default async (_, ctx) => {
+        const kept = [];
+        for (let part = 0; part < 24; part++) kept.push('x'.repeat(1 << 22) + part);
+        await ctx.fetch(ctx.input ?? 'http://nowhere.invalid/').catch(() => {});
+        return kept.length;
+    };";
+    service.publish(
+        "big",
+        &json!([{"name": "fill", "type": "code", "source": source}]),
+    );
+    service.publish("f", &steps(&ledger.url));
+    let runs: Vec<String> = (0..8).map(|_| start_flow(&service, "big")).collect();
+    for run in &runs {
+        let run = service.until(run, &ENDS);
+        assert!(
+            ["succeeded", "failed"].contains(&run["state"].as_str().unwrap()),
+            "{run}"
+        );
+        assert_eq!(run["deaths"], 0, "the worker lives: {run}");
+    }
+    let answer = service.post("/webhooks/f/sync", &json!({"a": 1}));
+    assert_eq!((answer.status, &*answer.text), (200, r#"{"result":5}"#));
+}

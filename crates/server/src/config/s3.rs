@@ -6,7 +6,7 @@ use platen_outbound::Trust;
 use platen_storage::blobs::BucketSettings;
 use serde::Serialize;
 
-use super::{ConfigError, Settings};
+use super::{ConfigError, Settings, is_on};
 
 /// The bucket of results, custom actions and requests that wait.
 #[derive(Clone, Debug, Serialize)]
@@ -45,6 +45,9 @@ pub struct S3Config {
     /// Time limit of an operation with its retries. Milliseconds.
     #[serde(rename = "s3_timeout_ms")]
     pub timeout_ms: u64,
+    /// Whether workers fetch archives of custom actions from the bucket.
+    #[serde(rename = "piece_redirect")]
+    pub is_piece_redirected: bool,
     /// Bytes of the copies on the local disk.
     #[serde(rename = "s3_cache_bytes")]
     pub cache_bytes: u64,
@@ -65,6 +68,7 @@ impl S3Config {
             ca_file: settings.s3_ca_file.clone(),
             link_secret: text(&settings.link_secret),
             timeout_ms: settings.s3_timeout_ms.unwrap_or(30_000),
+            is_piece_redirected: is_on(settings.piece_redirect),
             cache_bytes: settings.s3_cache_bytes.unwrap_or(1 << 30),
         };
         let is_meant = config.endpoint.is_some() || config.prefix.is_some();

@@ -222,6 +222,7 @@ settings! {
         s3_prefix: String = "S3_PREFIX", "none", "Prefix of all keys, so that others can use the bucket, too.";
         s3_ca_file: PathBuf = "S3_CA_FILE", "none", "PEM file of the only certificate authorities to trust for the server; by default the public ones.";
         s3_timeout_ms: u64 = "S3_TIMEOUT_MS", "30000", "How long an operation may take with its retries, and a second longer for each MiB of content.";
+        piece_redirect: bool = "PIECE_REDIRECT", "false", "Workers are sent to an address in the bucket for archives of custom actions, by 307, instead of being sent the archive; they must be able to reach it.";
         s3_cache_bytes: u64 = "S3_CACHE_BYTES", "1 GiB", "Disk space for copies of objects, in unnamed files of `bucket-cache` in the data folder.";
         link_secret: String = secret "LINK_SECRET", "none", "Secret that the key of signed links is made from, the same at all services that share results; at least 32 characters. Without it the key is in the bucket, or in the data folder.";
     }

@@ -24,7 +24,7 @@ use crate::{
     operation::{
         self, IF_NONE_MATCH, RANGES, Route, Tag, binary, delete, get, header, path, put, query,
     },
-    pieces::PieceStore,
+    pieces::{Archive, PieceStore},
     problem::Problem,
     respond,
     sandbox::Sandbox,
@@ -81,6 +81,9 @@ pub(crate) fn routes() -> Vec<Route<PieceApi>> {
             .parameter(header(range))
             .parameter(header(if_range))
             .answer(200, binary(&["application/zip"]))
+            .answer(307, operation::Content::default())
+            .answer_is("The archive is in the bucket, at the address in Location (PIECE_REDIRECT).")
+            .answer_headers(&[("Location", "Address of the archive.")])
             .problems(&[403]),
     ];
     all.into_iter().map(|one| one.tag(Tag::Flows)).collect()
@@ -253,6 +256,8 @@ pub(crate) async fn get_piece_archive(
         cache_control: Some(forever),
         ..Metadata::new(HeaderValue::from_static("application/zip"))
     };
-    let bytes = found.await?;
-    Ok(respond::document(&method, &headers, bytes, &metadata))
+    match found.await? {
+        Archive::Here(bytes) => Ok(respond::document(&method, &headers, bytes, &metadata)),
+        Archive::Elsewhere(url) => respond::redirect(&url),
+    }
 }

@@ -7,8 +7,8 @@ use axum::{
     response::Response,
 };
 use hyper::{
-    HeaderMap, Method, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, LOCATION},
+    HeaderMap, Method,
+    header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue},
 };
 use platen_delivery::Metadata;
 use platen_render::Disposition;
@@ -65,22 +65,15 @@ pub(crate) async fn get_result(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let unwritten = |_| Problem::internal("a header of the result cannot be written");
     let said = |link: &ResultLink| {
         let value = disposition(link)?;
         Ok(String::from_utf8_lossy(value.as_bytes()).into_owned())
     };
     let (link, body, left_seconds) = match results.follow(address, &query, said).await? {
         Followed::Here(link, body, left_seconds) => (link, body, left_seconds),
-        Followed::Elsewhere(url) => {
-            let mut response = Response::default();
-            *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-            let headers = response.headers_mut();
-            headers.insert(LOCATION, HeaderValue::from_str(&url).map_err(unwritten)?);
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-            return Ok(response);
-        }
+        Followed::Elsewhere(url) => return respond::redirect(&url),
     };
+    let unwritten = |_| Problem::internal("a header of the result cannot be written");
     let kept = format!("private, max-age={left_seconds}, immutable");
     let metadata = Metadata {
         disposition: Some(disposition(&link)?),

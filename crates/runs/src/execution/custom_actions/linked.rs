@@ -96,11 +96,20 @@ impl LinkedPieces {
         if !link.path.starts_with('/') {
             return Err("the app gave no path of the archive".to_owned());
         }
-        let mut answer = self
-            .agent
-            .get(format!("{}{}", self.app, link.path))
-            .call()
-            .map_err(|error| format!("the archive is not given: {error}"))?;
+        let get = |url: &str| {
+            let answer = self.agent.get(url).call();
+            answer.map_err(|error| format!("the archive is not given: {error}"))
+        };
+        let mut answer = get(&format!("{}{}", self.app, link.path))?;
+        if answer.status() == 307 {
+            // To the bucket, which needs no token: the address is signed.
+            let place = answer.headers().get("location");
+            let place = place.and_then(|place| place.to_str().ok());
+            answer = get(place.unwrap_or_default())?;
+            if answer.status() != 200 {
+                return Err(format!("the bucket answered {}", answer.status()));
+            }
+        }
         let mut bytes = Vec::new();
         let limit = MAX_ARCHIVE_BYTES as u64 + 1;
         let body = answer.body_mut().as_reader();

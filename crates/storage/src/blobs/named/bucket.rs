@@ -193,6 +193,11 @@ impl BlobStore for BucketBlobs {
         }
     }
 
+    fn link(&self, digest: &str, life: Duration) -> Result<Option<String>, BlobError> {
+        let name = self.name_of(digest)?;
+        Ok(Some(self.bucket.link(&key_of(&name), &[], life)))
+    }
+
     fn delete(&self, name: &str) -> Result<(), BlobError> {
         check_name(name).map_err(|_| BlobError::NotFound)?;
         self.ask(name)?;

@@ -3,6 +3,8 @@
 pub(super) mod bucket;
 pub(super) mod folder;
 
+use std::time::Duration;
+
 use super::{BlobDigest, BlobError};
 
 /// Maximum length of a name, in bytes.
@@ -32,6 +34,16 @@ pub trait BlobStore: Send + Sync {
     /// [`BlobError::NotFound`] if there is no such blob, [`BlobError::Damaged`] if the content has
     /// changed.
     fn get(&self, digest: &str) -> Result<Vec<u8>, BlobError>;
+
+    /// An address outside of this service under which anybody may read a blob for the time `life`;
+    /// `None` if it has none.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), of which nothing but the content is looked at.
+    fn link(&self, digest: &str, life: Duration) -> Result<Option<String>, BlobError> {
+        let _ = (digest, life);
+        Ok(None)
+    }
 
     /// Removes a name, and its blob if no other name stands for it.
     ///

@@ -26,6 +26,8 @@ use super::{
 };
 use crate::report::{Failure, OutputArguments, say};
 
+/// What a worker needs to start and to execute a run.
+const MIN_MEMORY_BYTES: u64 = 64 << 20;
 /// Waits between two tries to connect.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -72,6 +74,13 @@ pub struct Arguments {
     #[arg(long, value_name = "LEVEL", default_value = "no-namespaces", env = "SANDBOX_LEVEL",
           value_parser = LEVELS)]
     sandbox: String,
+    /// Memory of the worker with all its sandboxes, in bytes.
+    #[arg(long, value_name = "BYTES", env = "WORKER_MEMORY_BYTES",
+          value_parser = clap::value_parser!(u64).range(MIN_MEMORY_BYTES..))]
+    memory_bytes: Option<u64>,
+    /// Processors of the worker with all its sandboxes, such as 0.5.
+    #[arg(long, value_name = "NUMBER", env = "WORKER_PROCESSORS", value_parser = processors)]
+    processors: Option<f64>,
     /// Cache folder for custom actions; default: a temporary folder.
     #[arg(long, value_name = "DIR", env = "WORKER_CACHE_DIR")]
     cache_dir: Option<PathBuf>,
@@ -86,6 +95,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    confine(arguments)?;
     let traces = TraceConfig::from_environment(|name| std::env::var(name).ok());
     let traces = traces.and_then(|config| config.export()).map_err(refused)?;
     platen_server::log::install(LogFormat::Text, LogLevel::Warn, traces)
@@ -125,6 +135,25 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     runtime.shutdown_timeout(Duration::from_secs(1));
     platen_server::log::flush();
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// Limits of the whole, before there is anything else.
+fn confine(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.memory_bytes.is_none() && arguments.processors.is_none() {
+        return Ok(());
+    }
+    let confined = platen_jail::confine_whole(arguments.memory_bytes, arguments.processors);
+    confined.map_err(|refusal| {
+        let hint = "start the worker in a container with limits, or with `systemd-run \
+                    -p MemoryMax=… -p CPUQuota=…`, and omit --memory-bytes and --processors";
+        Failure::caller(refusal.to_string(), hint)
+    })
+}
+
+fn processors(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|number| (0.01..=4096.0).contains(number));
+    number.ok_or_else(|| "it must be a number from 0.01 to 4096".to_owned())
 }
 
 fn token(arguments: &Arguments) -> Result<String, Failure> {

@@ -1,10 +1,15 @@
-//! A control group for all cells of a zygote, if the host allows one. It limits their total memory
-//! and their number.
+//! Control groups, if the host allows any: one for all cells of a zygote, which limits their total
+//! memory and their number, and [one for this process](whole) with all that it starts.
+
+mod place;
+mod whole;
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
+
+pub use self::whole::{Refusal, confine};
 
 /// A control group, removed when dropped.
 #[derive(Debug)]
@@ -13,15 +18,15 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Moves the process `pid` into a new group. `None` if the host does not allow it.
+    /// Moves the process `pid` into a new group within that of this process, so that limits from
+    /// outside hold for it, too. `None` if the host does not allow it.
     pub fn create(pid: u32, memory_bytes: u64, processes: u64) -> Option<Self> {
-        let name = format!("platen-{}-{pid}", std::process::id());
-        let unified = Path::new("/sys/fs/cgroup");
+        let name = format!("{}{}-{pid}", place::PREFIX, std::process::id());
         let mut group = Self {
             folders: Vec::new(),
         };
-        if unified.join("cgroup.controllers").exists() {
-            let folder = unified.join(&name);
+        if place::is_unified() {
+            let folder = place::parent("")?.join(&name);
             fs::create_dir(&folder).ok()?;
             group.folders.push(folder.clone());
             fs::write(folder.join("memory.max"), memory_bytes.to_string()).ok()?;
@@ -34,7 +39,9 @@ impl Group {
             ("memory", "memory.limit_in_bytes", memory_bytes),
             ("pids", "pids.max", processes),
         ] {
-            let folder = unified.join(controller).join(&name);
+            let Some(folder) = place::parent(controller).map(|parent| parent.join(&name)) else {
+                continue;
+            };
             if fs::create_dir(&folder).is_err() {
                 continue;
             }
@@ -49,9 +56,15 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for folder in &self.folders {
-            // A group with a process that is still exiting cannot be removed yet; it stays behind,
-            // empty and harmless.
-            let _ = fs::remove_dir(folder);
+            // A group with a process that is still exiting cannot be removed yet; the next start
+            // does.
+            place::remove(folder);
         }
     }
+}
+
+/// Makes the kernel end the process `pid` and its children before others when memory is short.
+pub(crate) fn end_first(pid: u32) {
+    let place = format!("/proc/{pid}/oom_score_adj");
+    let _ = fs::write(Path::new(&place), "500");
 }
