@@ -62,8 +62,13 @@ pub(super) fn sweep() {
             true => &[""],
             false => &["memory", "pids", "cpu"],
         };
-        for folder in controllers.iter().filter_map(|controller| own(controller)) {
-            remove_left_behind(&folder);
+        for controller in controllers {
+            // Former versions made them at the top.
+            let top = Path::new(MOUNT).join(controller);
+            own(controller)
+                .iter()
+                .chain([&top])
+                .for_each(|folder| remove_left_behind(folder));
         }
     });
 }
