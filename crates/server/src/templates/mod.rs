@@ -131,6 +131,11 @@ impl TemplateRepository {
             }
             cache.writes()
         };
+        if version.is_none()
+            && let Some(found) = self.find_unchanged(key, begin, writes).await?
+        {
+            return Ok(found);
+        }
         let stored = self.store.get(key.to_owned(), version).await?;
         let found = stored.info.version;
         let identity = Identity::Stored(key.to_owned(), found);
@@ -153,6 +158,45 @@ impl TemplateRepository {
             version: Some(found),
             state,
         })
+    }
+
+    /// Finds the current version by its number alone, without reading its source; `None` if it is
+    /// not compiled.
+    async fn find_unchanged(
+        &self,
+        key: &str,
+        begin: Instant,
+        writes: u64,
+    ) -> Result<Option<Found>, Error> {
+        let compiled = |cache: &mut Cache, version| {
+            cache.compiled(&Identity::Stored(key.to_owned(), version))
+        };
+        let may_be_compiled = match &self.writers {
+            Writers::Alone => false,
+            Writers::Leader => true,
+            Writers::Fleet(_) => {
+                let mut cache = self.cache();
+                let known = cache.current(key);
+                known.is_some_and(|version| compiled(&mut cache, version).is_some())
+            }
+        };
+        if !may_be_compiled {
+            return Ok(None);
+        }
+        let version = self.store.current_version(key.to_owned()).await?;
+        let mut cache = self.cache();
+        let Some(template) = compiled(&mut cache, version) else {
+            return Ok(None);
+        };
+        if let Writers::Fleet(_) = &self.writers {
+            cache.keep_current(key, version, writes);
+            cache.note_look(key, None, begin, writes);
+        }
+        self.metrics.cache_hits.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Found {
+            version: Some(version),
+            state: State::Loaded(template),
+        }))
     }
 
     /// An inline template of a request.
