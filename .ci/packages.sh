@@ -118,6 +118,21 @@ if [ ! -x "$gateway/versitygw" ] && ! command -v versitygw >/dev/null 2>&1; then
         echo "not installed: versitygw, which Go 1.26 or newer can install"
     fi
 fi
+# A collector of traces, made by its own builder; that takes some minutes, once.
+if [ ! -x "$cache/otelcol/otelcol" ] && ! command -v otelcol >/dev/null 2>&1; then
+    go=$(command -v go || echo /usr/local/go/bin/go)
+    config=$(pwd)/.ci/otelcol.yaml
+    made=$(mktemp -d)
+    if [ -x "$go" ] && (cd "$made" && PATH="$PATH:$(dirname "$go")" CGO_ENABLED=0 "$go" run \
+        go.opentelemetry.io/collector/cmd/builder@v0.138.0 --config "$config" >/dev/null 2>&1); then
+        mkdir -p "$cache/otelcol"
+        mv "$made/otelcol.new/otelcol" "$cache/otelcol/otelcol"
+        echo "installed: otelcol, into $cache/otelcol"
+    else
+        echo "not installed: otelcol, which the Go proxy has"
+    fi
+    chmod -R u+w "$made" && rm -rf "$made"
+fi
 [ "${1:-}" = deploy ] || exit 0
 # Schemas of Compose and of Kubernetes, Helm, and kustomize where there is no kubectl.
 if [ ! -x "$cache/deploy/bin/check-jsonschema" ] && command -v python3 >/dev/null 2>&1; then

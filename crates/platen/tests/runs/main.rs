@@ -4,6 +4,7 @@
 mod authority;
 mod bucket;
 mod client;
+mod collector;
 mod database;
 mod deferred;
 mod fleet;

@@ -168,9 +168,8 @@ impl TemplateRepository {
         begin: Instant,
         writes: u64,
     ) -> Result<Option<Found>, Error> {
-        let compiled = |cache: &mut Cache, version| {
-            cache.compiled(&Identity::Stored(key.to_owned(), version))
-        };
+        let compiled =
+            |cache: &mut Cache, version| cache.compiled(&Identity::Stored(key.to_owned(), version));
         let may_be_compiled = match &self.writers {
             Writers::Alone => false,
             Writers::Leader => true,
