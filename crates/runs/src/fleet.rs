@@ -10,7 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use parking_lot::Mutex;
@@ -29,6 +29,9 @@ use crate::{
 const MAINTENANCE: Duration = Duration::from_secs(3);
 /// How long the right to start flows by their triggers lasts.
 const TRIGGERS: Duration = Duration::from_secs(5);
+/// How long a service is missing before its runs are taken from it: one that has lost its connection
+/// to the store connects again sooner.
+const MISSING: Duration = Duration::from_millis(1_500);
 /// A queued run that is older than this is taken by any service: its own may be gone.
 const OVERDUE_MS: u64 = 2_000;
 /// Maintenance polls between two looks at overdue runs, answers and counts: one second.
@@ -56,6 +59,8 @@ pub(crate) struct Fleet {
     watched: Mutex<HashMap<String, (usize, RunState)>>,
     /// Queued runs of all services, counted every second.
     queued: AtomicUsize,
+    /// Services that hold runs and are not there, since when.
+    missing: Mutex<HashMap<String, Instant>>,
 }
 
 impl Fleet {
@@ -67,6 +72,7 @@ impl Fleet {
             foreign: Mutex::default(),
             watched: Mutex::default(),
             queued: AtomicUsize::default(),
+            missing: Mutex::default(),
         }
     }
 
@@ -189,6 +195,7 @@ fn queue(dispatcher: &Dispatcher, found: Vec<Queued>) {
 pub(crate) async fn poll(dispatcher: &Dispatcher, fleet: &Fleet, polls: u32, is_sweep: bool) {
     clock::follow(dispatcher.store.now_ms());
     if fleet.lead("maintenance", MAINTENANCE).await {
+        release_lost(fleet).await;
         let _ = dispatcher.reconcile().await;
         if is_sweep {
             dispatcher.prune().await;
@@ -210,6 +217,28 @@ pub(crate) async fn poll(dispatcher: &Dispatcher, fleet: &Fleet, polls: u32, is_
     notify_watchers(dispatcher, fleet).await;
     if polls.is_multiple_of(POLLS_PER_RELOAD) {
         let _ = dispatcher.reload_published().await;
+    }
+}
+
+/// Takes the runs of services that have ended, without waiting for the ends of their leases.
+async fn release_lost(fleet: &Fleet) {
+    let Ok(lost) = fleet.peers.lost(fleet.name.clone()).await else {
+        // While the store is away, everybody seems to be.
+        fleet.missing.lock().clear();
+        return;
+    };
+    let now = Instant::now();
+    let gone: Vec<String> = {
+        let mut missing = fleet.missing.lock();
+        missing.retain(|name, _| lost.contains(name));
+        for name in lost {
+            missing.entry(name).or_insert(now);
+        }
+        let long = missing.extract_if(|_, since| now.duration_since(*since) >= MISSING);
+        long.map(|(name, _)| name).collect()
+    };
+    for service in gone {
+        let _ = fleet.peers.release(service).await;
     }
 }
 

@@ -12,6 +12,7 @@ use platen_fault::{Code, What};
 use platen_flow::model::StoreScope;
 use platen_storage::{
     Error as StoreError,
+    records::peers::worker_of,
     runs::{Ending, Hold, RunState, Write},
 };
 use serde_json::value::RawValue;
@@ -71,7 +72,10 @@ pub async fn serve(
         );
         return protocol::write(&mut writer, &ToWorker::Refused { reason }).await;
     }
-    let worker = format!("{called}:{}", &name(now_ms())[..16]);
+    let mut worker = format!("{called}:{}", &name(now_ms())[..16]);
+    if dispatcher.fleet.is_some() {
+        worker = worker_of(dispatcher.name(), &worker);
+    }
     let welcome = ToWorker::Welcome {
         worker: worker.clone(),
         heartbeat_ms: dispatcher.settings.heartbeat.as_millis() as u64,

@@ -18,7 +18,11 @@ impl Dispatcher {
             if self.fleet.is_some() {
                 clock::follow(self.store.now_ms());
             }
-            self.store.orphan(whose, name).await?;
+            self.store.orphan(whose, name.clone()).await?;
+            if let Some(fleet) = &self.fleet {
+                // Workers that were connected to it before it ended.
+                fleet.peers.release(name).await?;
+            }
             self.reload_published().await?;
             self.reconcile().await?;
             match &self.fleet {

@@ -59,6 +59,7 @@ fn patience(config: &Config, group: Option<&ProcessGroup>) -> Duration {
 pub(crate) fn store_failure(config: &Config, source: platen_storage::Error) -> Error {
     match (&config.database.url, source) {
         (Some(_), platen_storage::Error::InUse) => Error::DatabaseInUse,
+        (Some(_), platen_storage::Error::NameInUse(name)) => Error::NameInUse(name),
         (_, source @ platen_storage::Error::TooOld { .. }) => Error::NotMigrated(source),
         (Some(_), source) => Error::Database(source),
         (None, source) => Error::Store {

@@ -38,6 +38,9 @@ pub enum Error {
         "the database that DATABASE_URL names is in use by another service: with the same S3_BUCKET at both they share it"
     )]
     DatabaseInUse,
+    /// Another service of this name uses the PostgreSQL database.
+    #[error("another service with the name `{0}` uses the database that DATABASE_URL names")]
+    NameInUse(String),
     /// The data folder cannot be created or written to.
     #[error("the data folder `{folder}` cannot be written to")]
     Folder {

@@ -72,7 +72,7 @@ impl Stores {
                     // Followers hold no runs.
                     Use::Follower => String::new(),
                 };
-                (Share::Fleet, Some(name))
+                (Share::Fleet(name.clone()), Some(name))
             }
             false => (Share::Exclusive, None),
         };

@@ -56,6 +56,9 @@ pub enum Error {
     /// Another service uses the PostgreSQL database.
     #[error("another service uses the database")]
     InUse,
+    /// A service of the same name uses the PostgreSQL database.
+    #[error("another service with the name `{0}` uses the database")]
+    NameInUse(String),
     /// A text contains the character NUL, which PostgreSQL cannot store.
     #[error("a text contains the character NUL, which the database cannot store: remove it")]
     Nul,
@@ -115,6 +118,7 @@ impl Error {
             Self::Fenced
             | Self::Panicked
             | Self::InUse
+            | Self::NameInUse(_)
             | Self::Database(_)
             | Self::Statement(_)
             | Self::Folder(_)

@@ -38,6 +38,11 @@ impl Database {
         })
     }
 
+    /// A number that a query of the operator returns.
+    pub fn number(&self, query: &str) -> i64 {
+        self.runtime.block_on(self.server.number("postgres", query))
+    }
+
     fn service(&self, folder: &std::path::Path) -> Service {
         let variables = [("DATABASE_URL", &*self.url), ("FLOW_MAX_DEATHS", "50")];
         Service::start(folder, &variables)

@@ -19,15 +19,15 @@ use crate::{
 };
 
 /// A database, a bucket, and the folders of services.
-struct Fleet {
-    database: Database,
+pub struct Fleet {
+    pub database: Database,
     bucket: Bucket,
-    folders: Vec<TempDir>,
+    pub folders: Vec<TempDir>,
 }
 
 impl Fleet {
     /// `None` if a server is not installed.
-    fn start(services: usize) -> Option<Self> {
+    pub fn start(services: usize) -> Option<Self> {
         Some(Self {
             database: Database::start()?,
             bucket: Bucket::start()?,
@@ -37,14 +37,18 @@ impl Fleet {
         })
     }
 
-    fn service(&self, index: usize, more: &[(&str, &str)]) -> Service {
+    pub fn variables<'v>(&'v self, more: &[(&'v str, &'v str)]) -> Vec<(&'v str, &'v str)> {
         let mut variables = self.bucket.variables(&[
             ("DATABASE_URL", &*self.database.url),
             ("FLOW_LEASE_MS", "2000"),
             ("FLOW_MAX_DEATHS", "50"),
         ]);
         variables.extend_from_slice(more);
-        Service::start(self.folders[index].path(), &variables)
+        variables
+    }
+
+    pub fn service(&self, index: usize, more: &[(&str, &str)]) -> Service {
+        Service::start(self.folders[index].path(), &self.variables(more))
     }
 }
 

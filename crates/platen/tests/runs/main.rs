@@ -11,6 +11,7 @@ mod fleet;
 mod kills;
 mod later;
 mod ledger;
+mod lost;
 mod members;
 mod pages;
 mod process;

@@ -33,6 +33,12 @@ pub enum Signal {
     Missed,
 }
 
+/// The name of a worker that is connected to a service, as its leases have it.
+#[must_use]
+pub fn worker_of(service: &str, worker: &str) -> String {
+    format!("{worker}@{service}")
+}
+
 /// The other services on the same store.
 pub trait Peers: Send + Sync {
     /// Sends a signal to the other services, soon and without a promise.
@@ -45,6 +51,13 @@ pub trait Peers: Send + Sync {
     /// Takes or extends the right to do the work `name` for the time `lease`; true if `holder` has
     /// it now. One holder has it at a time, by the clock of the store.
     fn lead(&self, name: &'static str, holder: String, lease: Duration) -> StoreFuture<'_, bool>;
+
+    /// Names of the services that hold leases, as workers or with workers that are connected to them
+    /// ([`worker_of`]), and are not there; `own` is there.
+    fn lost(&self, own: String) -> StoreFuture<'_, Vec<String>>;
+
+    /// Lets the leases that a service and its workers hold expire.
+    fn release(&self, service: String) -> StoreFuture<'_, ()>;
 
     /// As [`claim`](super::runs::RunStore::claim), if fewer than `limit` runs of the flow are
     /// running anywhere; `None` if it has that many.

@@ -121,6 +121,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Error::DatabaseInUse => {
                 "stop the other service, or give this one a database of its own: see DATABASE_URL"
             }
+            Error::NameInUse(_) => {
+                "delete `service.id` in the data folder if that is a copy of the other's"
+            }
             Error::NotMigrated(_) => "run `platen migrate apply`, or set DATABASE_MIGRATE=true",
             Error::Database(_) => "see DATABASE_URL and DATABASE_CA_FILE",
             Error::Redis(_) => "see REDIS_URL and REDIS_CA_FILE",

@@ -8,6 +8,7 @@ use super::{
     batch::claim_one,
     run_row::{QUEUED, queued},
     runs::Runs,
+    service_lock::NAMES,
 };
 use crate::{
     Error,
@@ -50,6 +51,39 @@ impl Peers for Runs {
                     .query(lead, &[&name, &*holder, &lease_ms])
                     .await?;
                 Ok(!rows.is_empty())
+            })
+        })
+    }
+
+    fn lost(&self, own: String) -> StoreFuture<'_, Vec<String>> {
+        let own = Arc::new(own);
+        self.database.maintain(move |connection| {
+            let own = Arc::clone(&own);
+            Box::pin(async move {
+                // A service holds the lock of its name as long as it is there.
+                let find = "
+                    WITH services AS MATERIALIZED (
+                        SELECT DISTINCT regexp_replace(worker, '^.*@', '') AS name FROM open_runs
+                        WHERE state = 1 AND lease_until_ms > 0)
+                    SELECT name FROM services WHERE name <> $1
+                        AND pg_try_advisory_xact_lock_shared(
+                            $2, hashtext(current_schema() || '/' || name))";
+                let rows = connection.query(find, &[&*own, &NAMES]).await?;
+                let names = rows.iter().map(|row| row.try_get(0));
+                Ok(names.collect::<Result<_, _>>()?)
+            })
+        })
+    }
+
+    fn release(&self, service: String) -> StoreFuture<'_, ()> {
+        let service = Arc::new(service);
+        self.database.maintain(move |connection| {
+            let service = Arc::clone(&service);
+            Box::pin(async move {
+                let release = "UPDATE open_runs SET lease_until_ms = 0
+                    WHERE state = 1 AND regexp_replace(worker, '^.*@', '') = $1";
+                connection.query(release, &[&*service]).await?;
+                Ok(())
             })
         })
     }

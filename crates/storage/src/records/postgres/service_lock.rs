@@ -12,18 +12,24 @@ use crate::Error;
 
 /// The lock that a service holds: "service" in ASCII.
 const LOCK: i64 = 0x73_65_72_76_69_63_65;
+/// What the locks of services of a fleet begin with, each of which is by the service's name: "plat"
+/// in ASCII.
+pub(super) const NAMES: i32 = 0x70_6c_61_74;
 /// How often the connection that holds the lock is checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// How often it is looked at whether that connection is closed: others take a service for dead that
+/// does not hold its lock.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// Pause between two attempts to get the lock of a predecessor.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// With whom a service uses a database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Share {
     /// Alone.
     Exclusive,
-    /// With others that say the same.
-    Fleet,
+    /// With others that say the same, under this name.
+    Fleet(String),
 }
 
 /// The right to be a service of a database, held by a connection of its own.
@@ -35,10 +41,10 @@ pub struct ServiceLock {
 
 impl ServiceLock {
     /// Takes the lock of the database at `url`; waits up to `patience` for services that do not
-    /// share it.
+    /// share it, or have the same name.
     ///
     /// # Errors
-    /// [`Error::InUse`], and the errors of [`super::PostgresStore::open`].
+    /// [`Error::InUse`], [`Error::NameInUse`], and the errors of [`super::PostgresStore::open`].
     pub async fn acquire(
         url: &str,
         options: &PostgresOptions,
@@ -47,9 +53,12 @@ impl ServiceLock {
     ) -> Result<Self, Error> {
         let (connector, connection) = connect(url, options).await?;
         let end = Instant::now() + patience;
-        while !lock(&connector, &connection, share).await? {
+        while let Err(other) = lock(&connector, &connection, &share).await? {
             if Instant::now() >= end {
-                return Err(Error::InUse);
+                return Err(match other {
+                    Other::Service => Error::InUse,
+                    Other::OfThatName(name) => Error::NameInUse(name),
+                });
             }
             sleep(PAUSE).await;
         }
@@ -64,18 +73,22 @@ impl ServiceLock {
     /// it; it is taken again as soon as the server answers.
     pub async fn lost(mut self) {
         loop {
-            sleep(CHECK_INTERVAL).await;
+            let look_until = Instant::now() + CHECK_INTERVAL;
+            while Instant::now() < look_until && !self.connection.is_closed() {
+                sleep(LOOK_INTERVAL).await;
+            }
             let check = self.connection.execute("SELECT 1");
             if let Some(Ok(_)) = within(self.connector.exchange(), check).await {
                 continue;
             }
             let deadline = self.connector.deadline();
             let Ok(connection) = self.connector.connect(Role::Read, deadline).await else {
+                sleep(LOOK_INTERVAL).await;
                 continue;
             };
-            match lock(&self.connector, &connection, self.share).await {
-                Ok(true) => self.connection = connection,
-                Ok(false) => match self.end_own_session(&connection).await {
+            match lock(&self.connector, &connection, &self.share).await {
+                Ok(Ok(())) => self.connection = connection,
+                Ok(Err(_)) => match self.end_own_session(&connection).await {
                     // The next round takes the lock that the session held.
                     Ok(true) | Err(_) => {}
                     Ok(false) => return,
@@ -102,17 +115,46 @@ impl ServiceLock {
     }
 }
 
-/// Tries to take the lock for the session of `connection`.
-async fn lock(connector: &Connector, connection: &Connection, share: Share) -> Result<bool, Error> {
-    let lock = match share {
-        Share::Exclusive => "SELECT pg_try_advisory_lock($1)",
-        Share::Fleet => "SELECT pg_try_advisory_lock_shared($1)",
+/// Who has the lock.
+enum Other {
+    /// A service that does not share it.
+    Service,
+    /// A service of this name.
+    OfThatName(String),
+}
+
+/// Tries to take the lock for the session of `connection`, and that of the name with it.
+async fn lock(
+    connector: &Connector,
+    connection: &Connection,
+    share: &Share,
+) -> Result<Result<(), Other>, Error> {
+    let ask = async |lock: &str, parameters: Parameters<'_>| {
+        let query = connection.query(lock, parameters);
+        let Some(answer) = within(connector.exchange(), query).await else {
+            return Err(Error::Unavailable("it does not answer in time".to_owned()));
+        };
+        let rows = answer.map_err(Error::Statement)?;
+        let is_taken = rows.first().map(|row| row.try_get(0)).transpose();
+        Ok(is_taken.map_err(Error::Statement)?.unwrap_or(false))
     };
-    let query = connection.query(lock, &[&LOCK]);
-    let Some(answer) = within(connector.exchange(), query).await else {
-        return Err(Error::Unavailable("it does not answer in time".to_owned()));
-    };
-    let rows = answer.map_err(Error::Statement)?;
-    let is_taken = rows.first().map(|row| row.try_get(0)).transpose();
-    Ok(is_taken.map_err(Error::Statement)?.unwrap_or(false))
+    match share {
+        Share::Exclusive => {
+            let lock = "SELECT pg_try_advisory_lock($1)";
+            let is_taken = ask(lock, &[&LOCK]).await?;
+            Ok(is_taken.then_some(()).ok_or(Other::Service))
+        }
+        Share::Fleet(name) => {
+            // A session that has the lock gets it again.
+            let lock = "SELECT pg_try_advisory_lock_shared($1)";
+            if !ask(lock, &[&LOCK]).await? {
+                return Ok(Err(Other::Service));
+            }
+            let lock = "SELECT pg_try_advisory_lock($1, hashtext(current_schema() || '/' || $2))";
+            let is_taken = ask(lock, &[&NAMES, name]).await?;
+            Ok(is_taken
+                .then_some(())
+                .ok_or_else(|| Other::OfThatName(name.clone())))
+        }
+    }
 }
