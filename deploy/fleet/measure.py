@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures fleets of this machine: replicas behind nginx, more clients, the way through nginx, flows.
 
-    measure.py --platen BINARY [--seconds 5] [--rounds 3] [--only replicas,clients,nginx,flows]
+    measure.py --platen BINARY [--seconds 5] [--rounds 3] [--only replicas,nginx,flows,capacity]
 
 Starts run.sh for each number of services, and `platen serve` with SQLite; sends requests by wrk, in
 rounds whose candidates take turns; prints tables of medians, with the range. Nothing else should run.
@@ -38,7 +38,9 @@ def fleet(platen, apps, workers, port):
     """A fleet of run.sh: its addresses (the proxy's first) and its admin key."""
     with tempfile.NamedTemporaryFile("w+", suffix=".log") as log:
         environment = os.environ | {"PLATEN": platen, "APPS": str(apps), "WORKERS": str(workers), "FLEET_PORT": str(port),
-                                    "RATE_LIMIT_MAX": "0", "RATE_LIMIT_RENDER_MAX": "0"}
+                                    "RATE_LIMIT_MAX": "0", "RATE_LIMIT_RENDER_MAX": "0",
+                                    # So that processors are what runs wait for, and not slots.
+                                    "WORKER_SLOTS": "8"}
         process = subprocess.Popen([ROOT / "deploy/fleet/run.sh"], env=environment, stdout=log, stderr=log)
         try:
             said = lambda: pathlib.Path(log.name).read_text()
@@ -202,15 +204,94 @@ def measure_flows(options):
     table("Flow of four steps, synchronous", ["Store", "Clients", "Runs/s", "p50 ms", "p95 ms", "p99 ms", "Of SQLite"], rows)
 
 
+def processor_seconds(work):
+    """Seconds of processor time so far, by the kind of process of a fleet, with ended children."""
+    ticks, used, kinds = os.sysconf("SC_CLK_TCK"), {}, {}
+    for file in pathlib.Path(work).glob("*.pid"):
+        kinds[int(file.read_text())] = file.stem.rsplit("-", 1)[0]
+    found = {}
+    for folder in pathlib.Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                found[int(folder.name)] = (int(fields[1]), sum(map(int, fields[11:15])) / ticks)
+    for pid, (parent, seconds) in found.items():
+        while pid and pid not in kinds:
+            pid = parent
+            parent = found.get(pid, (0, 0))[0]
+        if pid:
+            used[kinds[pid]] = used.get(kinds[pid], 0) + seconds
+    return used
+
+
+def busy_seconds():
+    """Seconds that all processors of the machine were busy."""
+    user, nice, system, _, _, irq, softirq, steal = map(int, pathlib.Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+PARTS = ("app", "worker", "postgres", "redis", "nginx")
+# Activepieces: processors of an app and of a worker, and its configurations with runs/s, warm and cold.
+THEIRS = (1.0, 0.5)
+CONFIGURATIONS = ((2, 40, 59.1, 19.8), (4, 40, 93.5, 19.6), (4, 80, 110.5, 33.3), (8, 80, 148.9, 33.5))
+
+
+def measure_capacity(options):
+    """Processor time of each part for a run and a render; what follows from it, and what was measured."""
+    cores, parts, checked = len(os.sched_getaffinity(0)), [], []
+    per_run = None
+    for index, (apps, workers) in enumerate(((1, 1), (1, 2), (2, 2), (2, 4))):
+        with fleet(options.platen, apps, workers, options.port + 100 * index) as (addresses, key):
+            wait_for("the workers", lambda: json.loads(send(addresses[0], key, "/webhooks/sum/sync", {})))
+            work = pathlib.Path(f"/proc/{pid_of(addresses[1])}/cwd").resolve()
+            for what, request in (("run", FLOW), ("render, pdf-1p", CELLS["pdf-1p"])):
+                warm_up([addresses[0]], key, [request])
+                before, busy = processor_seconds(work), busy_seconds()
+                children = os.times().children_user + os.times().children_system
+                began = time.monotonic()
+                rate = measure(addresses[0], key, request, 32, options.seconds)["rate"]
+                took = time.monotonic() - began
+                client = os.times().children_user + os.times().children_system - children
+                count, after, all_busy = rate * took, processor_seconds(work), busy_seconds() - busy
+                each = {part: (after.get(part, 0) - before.get(part, 0)) / count * 1000 for part in PARTS}
+                own = sum(each.values()) * count / 1000 + client
+                # What other processes of the machine use is not there for the fleet.
+                others = max(0, (all_busy - own) / took)
+                predicted = (cores - others) * 1000 / (sum(each.values()) + client / count * 1000)
+                parts.append([f"{apps} / {workers}", what, *(f"{each[part]:.3f}" for part in PARTS), f"{client / count * 1000:.3f}"])
+                checked.append([f"{apps} / {workers}", what, f"{predicted:,.0f}", f"{rate:,.0f}", f"{predicted / rate - 1:+.0%}",
+                                f"{others:.2f}"])
+                if what == "run":
+                    per_run = each
+    table("Processor time, ms", ["Apps / workers", "For a", *PARTS, "client"], parts)
+    table("Predicted for these processors, and measured", ["Apps / workers", "For a", "Predicted/s", "Measured/s", "Error", "Processors of others"],
+          checked)
+    rows = []
+    for apps, workers, warm, cold in CONFIGURATIONS:
+        limits = {"apps": apps * THEIRS[0] * 1000 / per_run["app"], "workers": workers * THEIRS[1] * 1000 / per_run["worker"]}
+        part = min(limits, key=limits.get)
+        database = limits[part] * (per_run["postgres"] + per_run["redis"] + per_run["nginx"]) / 1000
+        rows.append([f"{apps} / {workers}", f"{limits[part]:,.0f}", part, f"{database:.1f}", warm, cold])
+    table("Predicted for other fleets: 1 processor for an app, 0.5 for a worker",
+          ["Apps / workers", "Runs/s", "Limited by", "Processors of PostgreSQL, Redis, nginx", "Activepieces, warm", "cold"], rows)
+
+
+def pid_of(address):
+    """The process that listens on an address."""
+    port = address.rpartition(":")[2]
+    listed = subprocess.run(["ss", "-Hltnp", f"sport = :{port}"], capture_output=True, text=True, check=True).stdout
+    return re.search(r"pid=(\d+)", listed)[1]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--platen", required=True, type=os.path.abspath)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--port", type=int, default=18500)
-    parser.add_argument("--only", default="replicas,nginx,flows")
+    parser.add_argument("--only", default="replicas,nginx,flows,capacity")
     options = parser.parse_args()
-    measures = {"replicas": measure_replicas, "nginx": measure_nginx, "flows": measure_flows}
+    measures = {"replicas": measure_replicas, "nginx": measure_nginx, "flows": measure_flows, "capacity": measure_capacity}
     load = os.getloadavg()[0]
     print(f"load before {load:.2f}, {len(os.sched_getaffinity(0))} processors, {options.rounds} rounds of {options.seconds} s")
     for name in options.only.split(","):
