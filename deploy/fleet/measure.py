@@ -238,8 +238,7 @@ CONFIGURATIONS = ((2, 40, 59.1, 19.8), (4, 40, 93.5, 19.6), (4, 80, 110.5, 33.3)
 
 def measure_capacity(options):
     """Processor time of each part for a run and a render; what follows from it, and what was measured."""
-    cores, parts, checked = len(os.sched_getaffinity(0)), [], []
-    per_run = None
+    cores, parts, checked, model = len(os.sched_getaffinity(0)), [], [], {}
     for index, (apps, workers) in enumerate(((1, 1), (1, 2), (2, 2), (2, 4))):
         with fleet(options.platen, apps, workers, options.port + 100 * index) as (addresses, key):
             wait_for("the workers", lambda: json.loads(send(addresses[0], key, "/webhooks/sum/sync", {})))
@@ -257,16 +256,16 @@ def measure_capacity(options):
                 own = sum(each.values()) * count / 1000 + client
                 # What other processes of the machine use is not there for the fleet.
                 others = max(0, (all_busy - own) / took)
-                predicted = (cores - others) * 1000 / (sum(each.values()) + client / count * 1000)
+                # The first configuration says what the others will cost.
+                costs = model.setdefault(what, each | {"client": client / count * 1000})
+                predicted = (cores - others) * 1000 / sum(costs.values())
                 parts.append([f"{apps} / {workers}", what, *(f"{each[part]:.3f}" for part in PARTS), f"{client / count * 1000:.3f}"])
                 checked.append([f"{apps} / {workers}", what, f"{predicted:,.0f}", f"{rate:,.0f}", f"{predicted / rate - 1:+.0%}",
                                 f"{others:.2f}"])
-                if what == "run":
-                    per_run = each
     table("Processor time, ms", ["Apps / workers", "For a", *PARTS, "client"], parts)
-    table("Predicted for these processors, and measured", ["Apps / workers", "For a", "Predicted/s", "Measured/s", "Error", "Processors of others"],
+    table("Predicted from the first row for these processors, and measured", ["Apps / workers", "For a", "Predicted/s", "Measured/s", "Error", "Processors of others"],
           checked)
-    rows = []
+    rows, per_run = [], model["run"]
     for apps, workers, warm, cold in CONFIGURATIONS:
         limits = {"apps": apps * THEIRS[0] * 1000 / per_run["app"], "workers": workers * THEIRS[1] * 1000 / per_run["worker"]}
         part = min(limits, key=limits.get)
