@@ -18,6 +18,7 @@ need openssl openssl
 need haproxy haproxy
 need redis-server redis-server
 need nginx nginx-light
+need faketime faketime
 [ "${1:-}" != fleet ] || need prometheus prometheus
 if [ "${1:-}" = deploy ]; then
     need promtool prometheus

@@ -1,4 +1,4 @@
-//! The clock of runs: this machine's, or the one that services and workers of a fleet share.
+//! The clock of runs: that of the store, which services and workers share.
 
 use std::{
     sync::{
@@ -10,10 +10,10 @@ use std::{
 
 /// Where steady time begins.
 static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
-/// The shared time at the origin, in milliseconds since 1970; 0 while this machine's clock counts.
+/// The store's time at the origin, in milliseconds since 1970; 0 before it is known.
 static BASE_MS: AtomicI64 = AtomicI64::new(0);
 
-/// Time since 1970. Follows steps of this machine's clock only while no shared clock is known.
+/// Time since 1970.
 pub(crate) fn now() -> Duration {
     match BASE_MS.load(Ordering::Relaxed) {
         0 => SystemTime::now()
@@ -31,8 +31,8 @@ pub(crate) fn now_ms() -> u64 {
     now().as_millis() as u64
 }
 
-/// From now on, time goes by the shared clock, which reads `now_ms`. It is one for the process: a
-/// process is a service or a worker of one fleet.
+/// From now on, time goes by the clock of the store, which reads `now_ms`. It is one for the process:
+/// a process is a service or a worker of one store.
 pub(crate) fn follow(now_ms: u64) {
     let elapsed_ms = ORIGIN.elapsed().as_millis() as u64;
     let base_ms = i64::try_from(now_ms.saturating_sub(elapsed_ms)).unwrap_or(i64::MAX);

@@ -2,7 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{Dispatcher, clock::now_ms, dispatcher::Holder, fleet};
+use crate::{
+    Dispatcher,
+    clock::{self, now_ms},
+    dispatcher::Holder,
+    fleet,
+};
 
 /// Interval between polls of the store. An expired lease or a sleep that is over waits at most this
 /// long; each poll costs two indexed queries.
@@ -34,6 +39,7 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
 
 /// Periodic work of a service that has the store alone.
 async fn poll(dispatcher: &Dispatcher, is_sweep: bool) {
+    clock::follow(dispatcher.store.now_ms());
     // A store that fails now may recover before the next poll.
     let _ = dispatcher.reconcile().await;
     // The sweep finds queued rows whose entry in memory was lost, for whatever reason.

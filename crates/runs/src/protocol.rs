@@ -18,7 +18,7 @@ use crate::answer::Times;
 /// Protocol name in the `Upgrade` header.
 pub const UPGRADE: &str = "platen-worker";
 /// Version of the frames; both sides must have the same.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// The longest frame: an output of a step and its journal must fit.
 pub const MAX_FRAME_BYTES: usize = 64 << 20;
 /// Flows that a connection remembers by hash; at this length both sides clear their lists.
@@ -37,9 +37,8 @@ pub enum ToWorker {
         heartbeat_ms: u64,
         /// A longer wait releases the slot, in milliseconds.
         suspend_after_ms: u64,
-        /// The time by the clock that services share, in milliseconds since 1970.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        now_ms: Option<u64>,
+        /// The time by the clock of the store, in milliseconds since 1970.
+        now_ms: u64,
     },
     /// The worker is rejected.
     Refused {

@@ -80,7 +80,7 @@ pub async fn serve(
         worker: worker.clone(),
         heartbeat_ms: dispatcher.settings.heartbeat.as_millis() as u64,
         suspend_after_ms: dispatcher.settings.suspend_after.as_millis() as u64,
-        now_ms: dispatcher.fleet.is_some().then(now_ms),
+        now_ms: now_ms(),
     };
     protocol::write(&mut writer, &welcome).await?;
     let (frames, unwritten) = mpsc::channel(MAX_QUEUED_FRAMES);

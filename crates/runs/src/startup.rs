@@ -15,9 +15,7 @@ impl Dispatcher {
             let name = self.name().to_owned();
             // Runs of other services are none of its business.
             let whose = self.fleet.is_some().then(|| name.clone());
-            if self.fleet.is_some() {
-                clock::follow(self.store.now_ms());
-            }
+            clock::follow(self.store.now_ms());
             self.store.orphan(whose, name.clone()).await?;
             if let Some(fleet) = &self.fleet {
                 // Workers that were connected to it before it ended.

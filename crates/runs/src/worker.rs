@@ -89,9 +89,7 @@ pub async fn serve(
             now_ms,
             ..
         }) => {
-            if let Some(now_ms) = now_ms {
-                clock::follow(now_ms);
-            }
+            clock::follow(now_ms);
             (
                 Duration::from_millis(heartbeat_ms.max(10)),
                 Duration::from_millis(suspend_after_ms),

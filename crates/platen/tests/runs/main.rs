@@ -18,6 +18,7 @@ mod process;
 #[path = "../../../storage/tests/it/redis/server.rs"]
 mod redis;
 mod service;
+mod skew;
 mod tls;
 mod traces;
 mod triggers;
