@@ -32,6 +32,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// What the network may take beyond the time that the server allows a statement.
 const NETWORK: Duration = Duration::from_secs(2);
 
+/// The least time between two warnings.
+const WARNING_INTERVAL: Duration = Duration::from_secs(10);
+
 /// Idle time after which the system asks whether the server is still there.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
@@ -57,6 +60,8 @@ pub(super) struct Connector {
     tls: Tls,
     connect_within: Duration,
     statement_timeout: Duration,
+    /// When the last warning was logged.
+    warned: Mutex<Option<Instant>>,
 }
 
 impl Connector {
@@ -82,6 +87,7 @@ impl Connector {
             tls,
             connect_within,
             statement_timeout,
+            warned: Mutex::default(),
         }
     }
 
@@ -137,12 +143,27 @@ impl Connector {
         }
     }
 
+    /// Logs why there is no connection, now and then: whoever waits for one learns only that none came
+    /// in time.
+    fn warn(&self, trouble: &Trouble) {
+        let (Trouble::Unavailable(cause) | Trouble::Server(cause)) = trouble;
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.is_none_or(|warned| warned.elapsed() >= WARNING_INTERVAL) {
+            *warned = Some(Instant::now());
+            tracing::warn!(cause, "no connection with PostgreSQL");
+        }
+    }
+
     async fn connect_once(
         &self,
         role: Role,
         notices: Option<mpsc::Sender<Option<Notification>>>,
     ) -> Result<Connection, Trouble> {
-        let trouble = |error| no_connection(&error, &self.address);
+        let trouble = |error| {
+            let trouble = no_connection(&error, &self.address);
+            self.warn(&trouble);
+            trouble
+        };
         let connected = self.address.config.connect(self.tls.clone()).await;
         let (client, mut driver) = connected.map_err(trouble)?;
         let driver = Driver(tokio::spawn(async move {

@@ -110,7 +110,13 @@ pub(super) fn no_connection(error: &tokio_postgres::Error, address: &Address) ->
         "28000" => format!("{message}: allow {user} in pg_hba.conf, or use another sslmode"),
         "3D000" => format!("{message}: create it (CREATE DATABASE {database} OWNER {user})"),
         "42501" => rights(said, address),
-        // Too many connections, starting up, shutting down, a replica: passing.
+        "53300" => {
+            return Trouble::Unavailable(format!(
+                "it has no connection left ({message}): raise its max_connections; a process of \
+                 Platen needs up to eight, and a service one more"
+            ));
+        }
+        // Starting up, shutting down, a replica: passing.
         _ => return Trouble::Unavailable(message.to_owned()),
     })
 }
