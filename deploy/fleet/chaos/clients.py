@@ -15,11 +15,15 @@ COUNTERS, TEMPLATES = ("x", "y", "z"), ("t-0", "t-1")
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
+class Refused(Exception):
+    """An answer that no repetition changes; the checker reports it."""
+
+
 class Clients:
     def __init__(self, fleet, history, hook, seed):
         self.fleet, self.history, self.hook, self.seed = fleet, history, hook, seed
         self.stop, self.numbers, self.took = threading.Event(), itertools.count(), []
-        self.random = random.Random(seed)
+        self.random, self.values = random.Random(seed), {}
         self.invoice = json.loads((ROOT / "examples/invoice-de/data.json").read_text())
         work = [self.call_runs, self.start_runs, self.store_documents, self.answer_waits, self.cancel_runs,
                 self.make_batches, self.add_items, *(partial(self.count, counter) for counter in COUNTERS),
@@ -37,11 +41,14 @@ class Clients:
             thread.join()
 
     def repeat(self, work):
-        name = getattr(work, "func", work).__name__
-        try:
-            work()
-        except Exception as error:  # the checker reports it, and the other clients go on
-            self.history.note("broken", what=name, error=repr(error))
+        while not self.stop.is_set():
+            try:
+                work()
+            except Refused:
+                self.stop.wait(1)
+            except Exception as error:  # the checker reports it, and the other clients go on
+                self.history.note("broken", what=getattr(work, "func", work).__name__, error=repr(error))
+                return
 
     def until(self, what, accept, *request, expected=(), **more):
         """Repeats a request until an answer is accepted; notes each."""
@@ -52,7 +59,9 @@ class Clients:
             if status in accept:
                 self.took.append((begin, time.monotonic() - begin))
                 return status, headers, body
-            time.sleep(0.1)
+            if status and 400 <= status < 500 and status not in expected:
+                raise Refused(f"{what}: {status}")
+            time.sleep(0.3)
         self.history.note("silence", what=what)
         raise TimeoutError(f"{what}: no answer within {LONG} s")
 
@@ -156,7 +165,7 @@ class Clients:
 
     def write_template(self, key):
         """Writes values that grow; the version tells whether an attempt without an answer did it."""
-        for value in itertools.count(1):
+        for value in itertools.count(self.values.get(key, 0) + 1):
             if self.stop.wait(0.4):
                 return
             self.history.note("write", template=key, value=value, done=False)
@@ -168,6 +177,7 @@ class Clients:
                 match = {"If-Match": f'"{value - 1}"'}
                 self.until("template", {200, 412}, "PUT", f"/templates/{key}", body, match)
             self.history.note("write", template=key, value=value, done=True)
+            self.values[key] = value
 
     def read_templates(self, how):
         """Asks the services themselves, one after the other."""

@@ -9,7 +9,7 @@ import time
 import urllib.parse
 
 from checker import LONG
-from clients import COUNTERS
+from clients import COUNTERS, Refused
 
 ENDS = ("succeeded", "failed", "cancelled", "timed-out", "dead")
 
@@ -22,8 +22,7 @@ class Settlement:
     def run(self):
         self.wait_for_schedules()
         # The last values are kept, and no lost run holds a place of the flow.
-        for counter in COUNTERS:
-            self.clients.count_once(counter)
+        self.in_parallel(self.clients.count_once, COUNTERS)
         runs = sorted({(event["run"], event["flow"]) for event in self.history.of("accepted")})
         # Twice: an end does not change.
         for _ in range(2):
@@ -38,8 +37,8 @@ class Settlement:
             for done in [pool.submit(work, *one) if isinstance(one, tuple) else pool.submit(work, one) for one in over]:
                 try:
                     done.result()
-                except TimeoutError:
-                    pass  # noted as silence
+                except (TimeoutError, Refused):
+                    pass  # noted as it happened
 
     def wait_for_schedules(self):
         """Each schedule starts once more, and each item has its run."""
