@@ -24,6 +24,7 @@ from fleet import Fleet
 from flows import Hook, publish
 from history import History
 from injections import Injections
+from report import report
 from self_check import self_check
 from settle import Settlement
 
@@ -31,7 +32,7 @@ CALM_SECONDS = 5
 
 
 def harm(arguments):
-    """Starts clients, harms the fleet, and returns what the history violates."""
+    """Starts clients, harms the fleet, and returns its history."""
     fleet = Fleet(arguments.log)
     # The processes end with the script.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -47,41 +48,18 @@ def harm(arguments):
         clients = Clients(fleet, history, hook, arguments.seed)
         clients.start()
         time.sleep(CALM_SECONDS)
-        begin = time.monotonic()
-        injections = Injections(fleet, database, history, arguments)
         try:
-            injections.run()
+            Injections(fleet, database, history, arguments).run()
         finally:
             clients.join()
         Settlement(clients, database).run()
-        report(arguments, history, injections.counts, clients.took, begin)
-        return check(history.events)
+        return history.events
     finally:
         if arguments.logs:
             arguments.logs.mkdir(parents=True, exist_ok=True)
             for log in fleet.work.glob("*.log"):
                 shutil.copy(log, arguments.logs)
         fleet.close()
-
-
-def report(arguments, history, counts, took, begin):
-    print(f"seed {arguments.seed}: {sum(counts.values())} injections in {time.monotonic() - begin:.0f} s")
-    for kind in sorted(counts):
-        print(f"  {counts[kind]:5} {kind}")
-    accepted, answers = history.of("accepted"), history.of("answer")
-    statuses = {}
-    for event in answers:
-        statuses[event["status"]] = statuses.get(event["status"], 0) + 1
-    print(f"{len({event['run'] for event in accepted})} runs, {len(history.of('stored'))} documents,"
-          f" {len(history.of('write')) // 2} templates written, {len(history.of('got'))} read,"
-          f" {len({event['run'] for event in history.of('trigger')})} runs of schedules and polls")
-    print("answers: " + ", ".join(f"{count} {status or 'lost'}" for status, count in sorted(statuses.items(), key=str)))
-    at = lambda values, share: values[min(len(values) - 1, int(share * len(values)))] * 1e3 if values else 0
-    calm, harmed = (sorted(spent for since, spent in took if (since < begin) is is_calm) for is_calm in (True, False))
-    print(f"ms until success, with repeats, p50/p99/max: undisturbed {at(calm, .5):.0f}/{at(calm, .99):.0f}/{at(calm, 1):.0f},"
-          f" disturbed {at(harmed, .5):.0f}/{at(harmed, .99):.0f}/{at(harmed, 1):.0f}")
-    sizes = [f"{event['process']} {event['bytes'] >> 20} MB" for event in history.of("process") if event["bytes"]]
-    print("memory: " + ", ".join(sizes))
 
 
 def main():
@@ -99,11 +77,14 @@ def main():
         return self_check()
     if arguments.check:
         with open(arguments.check) as file:
-            wrong = check([json.loads(line) for line in file])
+            events = [json.loads(line) for line in file]
     elif arguments.log:
-        wrong = harm(arguments)
+        print(f"seed {arguments.seed}")
+        events = harm(arguments)
     else:
         parser.error("say where the output of run.sh is")
+    wrong = check(events)
+    print("\n".join(report(events)))
     for line in wrong[:50]:
         print(f"VIOLATION: {line}")
     sys.exit(f"{len(wrong)} violations" if wrong else None)

@@ -11,6 +11,7 @@ from functools import partial
 
 from checker import LONG
 
+ENDS = ("succeeded", "failed", "cancelled", "timed-out", "dead")
 COUNTERS, TEMPLATES = ("x", "y", "z"), ("t-0", "t-1")
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -22,7 +23,7 @@ class Refused(Exception):
 class Clients:
     def __init__(self, fleet, history, hook, seed):
         self.fleet, self.history, self.hook, self.seed = fleet, history, hook, seed
-        self.stop, self.numbers, self.took = threading.Event(), itertools.count(), []
+        self.stop, self.numbers = threading.Event(), itertools.count()
         self.random, self.values = random.Random(seed), {}
         self.invoice = json.loads((ROOT / "examples/invoice-de/data.json").read_text())
         work = [self.call_runs, self.start_runs, self.store_documents, self.answer_waits, self.cancel_runs,
@@ -55,9 +56,9 @@ class Clients:
         begin = time.monotonic()
         while time.monotonic() < begin + LONG:
             status, headers, body = self.fleet.call(*request, **more)
-            self.note_answer(what, status, headers, body, (*accept, *expected))
-            if status in accept:
-                self.took.append((begin, time.monotonic() - begin))
+            took = {"took": round(time.monotonic() - begin, 4)} if status in accept else {}
+            self.note_answer(what, status, headers, body, (*accept, *expected), **took)
+            if took:
                 return status, headers, body
             if status and 400 <= status < 500 and status not in expected:
                 raise Refused(f"{what}: {status}")
@@ -65,9 +66,10 @@ class Clients:
         self.history.note("silence", what=what)
         raise TimeoutError(f"{what}: no answer within {LONG} s")
 
-    def note_answer(self, what, status, headers, body, expected):
-        facts = {} if status in (200, 201, 202) else {"body": body[:300].decode(errors="replace"), "expected": list(expected)}
-        self.history.note("answer", what=what, status=status, retry_after=headers.get("Retry-After"), **facts)
+    def note_answer(self, what, status, headers, body, expected, **more):
+        if status not in (200, 201, 202):
+            more |= {"body": body[:300].decode(errors="replace"), "expected": list(expected)}
+        self.history.note("answer", what=what, status=status, retry_after=headers.get("Retry-After"), **more)
 
     def key(self):
         number = next(self.numbers)
@@ -135,12 +137,17 @@ class Clients:
         return status
 
     def call_back(self, run, path, value):
-        """Until it is acknowledged, or the run has ended by an attempt that had no answer. Before the
-        wait is open, and after it ended, the answer is 400."""
+        """Until it is acknowledged, or the run has ended by an attempt that had no answer."""
         begin = time.monotonic()
         while time.monotonic() < begin + LONG:
-            if self.call_back_once(run, path, value) in (202, 409):
+            status = self.call_back_once(run, path, value)
+            if status == 202:
                 return
+            # The wait is not open yet, or no longer.
+            if status in (400, 409):
+                _, _, text = self.until("get", {200}, "GET", f"/runs/{run}")
+                if json.loads(text)["state"] in ENDS:
+                    return
             time.sleep(0.2)
         self.history.note("silence", what=f"callback of {run}")
 

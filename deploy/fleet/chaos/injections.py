@@ -14,7 +14,7 @@ class Injections:
     def __init__(self, fleet, database, history, arguments):
         self.fleet, self.database, self.history = fleet, database, history
         self.network, self.total, self.seed = fleet.network, arguments.injections, arguments.seed
-        self.numbers, self.lock, self.busy, self.counts = itertools.count(), threading.Lock(), set(), {}
+        self.numbers, self.lock, self.busy = itertools.count(), threading.Lock(), set()
         # Long, so rare.
         self.minutes_left = max(1, self.total // 300)
 
@@ -50,7 +50,6 @@ class Injections:
         finally:
             with self.lock:
                 self.busy.discard(part)
-                self.counts[what] = self.counts.get(what, 0) + 1
         self.history.note("healed", kind=what, part=part)
 
     def of_app(self, choice, kind="app"):
@@ -75,7 +74,7 @@ class Injections:
         return "postgres", f"{role} {how}", lambda: self.harm_server(getattr(self.database, role), how, seconds)
 
     def of_redis(self, choice):
-        if self.minutes_left and choice.random() < 0.2:
+        if self.minutes_left and choice.random() < 0.4:
             self.minutes_left -= 1
             return "redis-1", "Redis away for a minute", lambda: self.signal("redis-1", "KILL", 60)
         how, seconds = choice.choice(("KILL", "STOP", "FLUSHALL")), choice.uniform(0.2, 5)

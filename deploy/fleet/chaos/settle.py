@@ -9,9 +9,7 @@ import time
 import urllib.parse
 
 from checker import LONG
-from clients import COUNTERS, Refused
-
-ENDS = ("succeeded", "failed", "cancelled", "timed-out", "dead")
+from clients import COUNTERS, ENDS, Refused
 
 
 class Settlement:
