@@ -33,13 +33,13 @@ CALM_SECONDS = 5
 
 def harm(arguments):
     """Starts clients, harms the fleet, and returns its history."""
-    fleet = Fleet(arguments.log)
+    fleet = Fleet(arguments.log, arguments.hosts)
     # The processes end with the script.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         history = History(arguments.history)
-        hook = Hook(history, arguments.hook_port)
-        publish(fleet, arguments.hook_port)
+        hook = Hook(history, fleet.gateway, arguments.hook_port)
+        publish(fleet, f"http://{fleet.gateway}:{arguments.hook_port}")
         fleet.put_behind_proxies()
         database = Database(fleet)
         # What a poll finds first starts nothing.
@@ -70,6 +70,7 @@ def main():
     parser.add_argument("--history", default="chaos-history.ndjson")
     parser.add_argument("--logs", type=pathlib.Path, help="folder for copies of the logs")
     parser.add_argument("--hook-port", type=int, default=8099)
+    parser.add_argument("--hosts", action="store_true", help="a network namespace for each service and worker")
     parser.add_argument("--check", metavar="FILE")
     parser.add_argument("--self-check", action="store_true")
     arguments = parser.parse_args()

@@ -11,13 +11,16 @@ import threading
 import time
 import urllib.parse
 
+from hosts import GATEWAY, Hosts
 from network import Network
 
 READY_SECONDS = 120
 
 
 class Fleet:
-    def __init__(self, log):
+    """`has_hosts` gives each service and each worker a network of its own."""
+
+    def __init__(self, log, has_hosts=False):
         text = pathlib.Path(log).read_text()
         find = lambda pattern: re.search("^  " + pattern, text, re.MULTILINE)[1]
         self.work = pathlib.Path(find(r"logs\s+(\S+)/\*\.log"))
@@ -31,7 +34,10 @@ class Fleet:
         self.names = [name for name in names if re.match(r"(app|worker|postgres|redis|s3|nginx)-", name)]
         self.recipes = {name: self.recipe(name) for name in self.names}
         self.children, self.lock = [], threading.Lock()
-        self.network = Network()
+        self.hosts = Hosts([*self.named("app"), *self.named("worker")]) if has_hosts else None
+        # Where services and workers find what is outside.
+        self.gateway = GATEWAY if has_hosts else "127.0.0.1"
+        self.network = Network(self.gateway)
 
     def named(self, kind):
         return [name for name in self.names if name.startswith(f"{kind}-")]
@@ -109,12 +115,15 @@ class Fleet:
         return found
 
     def put_behind_proxies(self):
-        """Each pair of processes gets a connection of its own that can be harmed."""
+        """Each pair of processes gets a connection of its own that can be harmed. nginx reaches hosts
+        by their cables."""
         port = self.address.port + 30
         links = []
         for name, service in zip(self.named("app"), self.services):
             links += [(f"{name}/postgres", self.database.port), (f"{name}/redis", self.redis.port),
-                      (f"{name}/s3", self.s3.port), (f"nginx/{name}", service.port)]
+                      (f"{name}/s3", self.s3.port)]
+            if not self.hosts:
+                links.append((f"nginx/{name}", service.port))
         links += [(f"{name}/nginx", self.address.port) for name in self.named("worker")]
         at = {}
         for link, target in links:
@@ -124,19 +133,32 @@ class Fleet:
             environment = self.recipes[name][1]
             for variable, server in (("DATABASE_URL", "postgres"), ("REDIS_URL", "redis"), ("S3_ENDPOINT", "s3")):
                 given = urllib.parse.urlsplit(environment[variable])
-                place = f"{given.netloc.rsplit(':', 1)[0]}:{at[f'{name}/{server}']}"
+                user = given.netloc.rpartition("@")
+                place = f"{user[0]}{user[1]}{self.gateway}:{at[f'{name}/{server}']}"
                 environment[variable] = given._replace(netloc=place).geturl()
         for name in self.named("worker"):
-            self.recipes[name][1]["PLATEN_APP"] = f"http://127.0.0.1:{at[f'{name}/nginx']}"
-        upstream = (self.work / "upstream.conf").read_text()
-        for name, service in zip(self.named("app"), self.services):
-            upstream = upstream.replace(f":{service.port} ", f":{at[f'nginx/{name}']} ")
-        (self.work / "upstream.conf").write_text(upstream)
-        self.signal("nginx-1", "HUP")
+            self.recipes[name][1]["PLATEN_APP"] = f"http://{self.gateway}:{at[f'{name}/nginx']}"
+        self.move_services(at)
         for name in [*self.named("app"), *self.named("worker")]:
             self.end(name, "TERM")
             self.restart(name)
         self.until_ready()
+
+    def move_services(self, ports):
+        """nginx finds the services behind their proxies, or on their hosts."""
+        upstream = (self.work / "upstream.conf").read_text()
+        for index, (name, service) in enumerate(zip(self.named("app"), self.services)):
+            place = f"127.0.0.1:{ports.get(f'nginx/{name}')}"
+            if self.hosts:
+                place = f"{self.hosts.addresses[name]}:{service.port}"
+                self.recipes[name][0][:] = [place if word == service.netloc else word for word in self.recipes[name][0]]
+                self.services[index] = service._replace(netloc=place)
+            upstream = upstream.replace(f"{service.netloc} ", f"{place} ")
+        (self.work / "upstream.conf").write_text(upstream)
+        self.signal("nginx-1", "HUP")
+        if self.hosts:
+            for name in [*self.named("app"), *self.named("worker")]:
+                self.recipes[name][0][:] = self.hosts.on(name, self.recipes[name][0])
 
     def until_ready(self):
         """Waits until every service says that requests would succeed."""
@@ -169,3 +191,5 @@ class Fleet:
         for child in self.children:
             child.wait()
         self.network.close()
+        if self.hosts:
+            self.hosts.close()

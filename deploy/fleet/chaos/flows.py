@@ -8,8 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 RETRY = {"attempts": 20, "backoffMs": 200, "maxBackoffMs": 3000}
 
 
-def flows(port):
-    hook = f"http://127.0.0.1:{port}"
+def flows(hook):
     tell = lambda path, body: {"name": "tell", "type": "http", "method": "POST", "url": hook + path, "body": body, "retry": RETRY}
     reply = lambda value: {"name": "reply", "type": "respond", "body": {"result": value}}
     every_minute = {"type": "schedule", "cron": "* * * * *"}
@@ -38,8 +37,8 @@ def flows(port):
     yield "items", poll, [tell("/trigger", {"flow": "items", "due": "{{ trigger.item.id }}"})]
 
 
-def publish(fleet, port):
-    for key, trigger, steps in flows(port):
+def publish(fleet, hook):
+    for key, trigger, steps in flows(hook):
         flow = {"kind": "flow", "key": key, "name": key, "trigger": trigger, "steps": steps}
         if key == "count":
             flow["concurrency"] = 2
@@ -52,7 +51,7 @@ def publish(fleet, port):
 class Hook:
     """What the flows call; it notes each run that calls, and lists items for the poll."""
 
-    def __init__(self, history, port):
+    def __init__(self, history, address, port):
         self.history, self.items, self.polls = history, [], 0
         self.paths, self.has_path = {}, threading.Condition()
         hook = self
@@ -88,7 +87,7 @@ class Hook:
             def handle_error(self, *_):
                 pass
 
-        threading.Thread(target=Server(("127.0.0.1", port), Handler).serve_forever, daemon=True).start()
+        threading.Thread(target=Server((address, port), Handler).serve_forever, daemon=True).start()
 
     def called(self, path, run, body):
         if path == "/trigger":

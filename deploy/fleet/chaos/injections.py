@@ -7,7 +7,7 @@ import threading
 import time
 
 # How often each part is harmed, compared with the others.
-WEIGHTS = {"app": 5, "worker": 4, "postgres": 4, "redis": 2, "s3": 3, "link": 9}
+WEIGHTS = {"app": 5, "worker": 4, "postgres": 4, "redis": 2, "s3": 3, "link": 9, "cable": 6}
 
 
 class Injections:
@@ -15,6 +15,7 @@ class Injections:
         self.fleet, self.database, self.history = fleet, database, history
         self.network, self.total, self.seed = fleet.network, arguments.injections, arguments.seed
         self.numbers, self.lock, self.busy = itertools.count(), threading.Lock(), set()
+        self.weights = {kind: weight for kind, weight in WEIGHTS.items() if kind != "cable" or fleet.hosts}
         # Long, so rare.
         self.minutes_left = max(1, self.total // 300)
 
@@ -37,7 +38,7 @@ class Injections:
     def one(self, choice):
         """A harm to a part that nobody harms now, with its recovery."""
         while True:
-            kind = choice.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+            kind = choice.choices(list(self.weights), list(self.weights.values()))[0]
             part, what, work = getattr(self, f"of_{kind}")(choice)
             with self.lock:
                 if part not in self.busy:
@@ -99,6 +100,18 @@ class Injections:
         # Harms of a server may concern all its links.
         part = {"s3": "s3-1", "postgres": "postgres"}.get(target, link)
         return part, f"{source} to {target}: {how}", lambda: self.harm_links([link], how, value, seconds)
+
+    def of_cable(self, choice):
+        """A host without a network. Some are away for longer than anybody waits."""
+        name = choice.choice(list(self.fleet.hosts.cables))
+        seconds = choice.uniform(15, 40) if choice.random() < 0.15 else choice.uniform(0.3, 6)
+        length = "for long" if seconds > 10 else "for a moment"
+        return name, f"cable of {name.split('-')[0]} out {length}", lambda: self.pull(name, seconds)
+
+    def pull(self, name, seconds):
+        self.fleet.hosts.cut(name)
+        time.sleep(seconds)
+        self.fleet.hosts.mend(name)
 
     def signal(self, name, how, seconds):
         if how == "STOP":

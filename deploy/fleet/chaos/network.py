@@ -8,11 +8,14 @@ import threading
 
 
 class Network:
-    def __init__(self):
+    """`address` is where the proxies listen."""
+
+    def __init__(self, address):
         program = pathlib.Path(__file__).with_name("proxies.py")
         # A group of its own: Ctrl-C is for the script, which ends the proxies last.
         self.child = subprocess.Popen([sys.executable, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       text=True, start_new_session=True)
+        self.address = address
         self.lock, self.links = threading.Lock(), []
 
     def order(self, link, do, value=None, **more):
@@ -24,7 +27,7 @@ class Network:
             raise RuntimeError(f"{link}: {do}: {answer or 'the proxies have ended'}")
 
     def open(self, link, port, target_port):
-        self.order(link, "open", ["127.0.0.1", target_port], port=port)
+        self.order(link, "open", ["127.0.0.1", target_port], at=[self.address, port])
         self.links.append(link)
 
     def all_of(self, server):

@@ -100,14 +100,14 @@ class Connection:
 
 
 class Link:
-    def __init__(self, port, target):
-        self.port, self.target = port, target
+    def __init__(self, address, target):
+        self.address, self.target = address, target
         self.connections, self.server, self.tasks = set(), None, set()
         self.flows, self.delay, self.fails = asyncio.Event(), 0, 0
         self.flows.set()
 
     async def listen(self):
-        self.server = await asyncio.start_server(self.accept, "127.0.0.1", self.port, limit=CHUNK, backlog=256)
+        self.server = await asyncio.start_server(self.accept, *self.address, limit=CHUNK, backlog=256)
 
     async def accept(self, reader, writer):
         connection = Connection(self, (reader, writer))
@@ -175,7 +175,7 @@ async def main():
         order = json.loads(line)
         try:
             if order["do"] == "open":
-                link = links[order["link"]] = Link(order["port"], order["value"])
+                link = links[order["link"]] = Link(order["at"], order["value"])
                 await link.listen()
             else:
                 await links[order["link"]].order(order["do"], order.get("value"))
