@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts a fleet, harms it INJECTIONS times while clients use it, and checks the history: the folder chaos
-# says how. SEED repeats a choice of injections; the history stays in HISTORY, copies of the logs in LOGS.
+# Starts a fleet, harms it INJECTIONS times while clients use it, AT_ONCE at a time, and checks the history:
+# the folder chaos says how. SEED repeats a choice of injections; the history stays in HISTORY, copies of the logs in LOGS.
 # HOSTS=1, for root, gives each service and each worker a network namespace whose cable can be pulled.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,5 +18,5 @@ until grep -q "Ctrl-C ends" "$log"; do
     kill -0 $fleet 2>/dev/null || { cat "$log" >&2; exit 1; }
     sleep 0.5
 done
-python3 "$here/chaos" "$log" --injections "${INJECTIONS:-100}" --hook-port "$hook" \
-    --history "${HISTORY:-/tmp/platen-chaos.ndjson}" ${SEED:+--seed "$SEED"} ${HOSTS:+--hosts} ${LOGS:+--logs "$LOGS"}
+python3 "$here/chaos" "$log" --injections "${INJECTIONS:-100}" --at-once "${AT_ONCE:-2}" \
+    --hook-port "$hook" --history "${HISTORY:-/tmp/platen-chaos.ndjson}" ${SEED:+--seed "$SEED"} ${HOSTS:+--hosts} ${LOGS:+--logs "$LOGS"}

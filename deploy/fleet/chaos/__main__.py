@@ -49,7 +49,7 @@ def harm(arguments):
         clients.start()
         time.sleep(CALM_SECONDS)
         try:
-            Injections(fleet, database, history, arguments).run()
+            Injections(fleet, database, history, arguments).run(arguments.at_once)
         finally:
             clients.join()
         Settlement(clients, database).run()
@@ -66,6 +66,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("log", nargs="?", help="output of run.sh")
     parser.add_argument("--injections", type=int, default=100)
+    parser.add_argument("--at-once", type=int, default=2, help="harms at a time")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--history", default="chaos-history.ndjson")
     parser.add_argument("--logs", type=pathlib.Path, help="folder for copies of the logs")

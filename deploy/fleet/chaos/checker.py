@@ -3,7 +3,7 @@ about time: a cached template is at most two seconds old."""
 
 LONG = 300  # seconds that nothing takes unless it hangs
 CACHED = 2.0  # seconds that a service may go on with a template it has read
-MEMORY = 1 << 30  # bytes of a service that did not lose any
+MEMORY, FILES = 512 << 20, 1000  # bytes and open files of a service that does not lose any
 
 ENDED = {"chaos": "succeeded", "ask": "succeeded", "count": "succeeded", "batch": "succeeded", "endless": "cancelled"}
 
@@ -148,7 +148,8 @@ def leftovers(of):
     for event in of("process"):
         if not event["alive"]:
             yield f"{event['process']} is not alive"
-        if event["process"].startswith("app") and (event["bytes"] or 0) > MEMORY:
-            yield f"{event['process']} has {event['bytes']} bytes of memory"
+        for what, most in (("bytes", MEMORY), ("files", FILES)):
+            if (event[what] or 0) > most:
+                yield f"{event['process']} has {event[what]} {what}, more than {most}"
     for event in of("orphan"):
         yield f"object {event['object']}: {event['why']}"

@@ -19,7 +19,7 @@ class Injections:
         # Long, so rare.
         self.minutes_left = max(1, self.total // 300)
 
-    def run(self, at_once=2):
+    def run(self, at_once):
         threads = [threading.Thread(target=self.inject, args=(random.Random(f"{self.seed}/{index}"),))
                    for index in range(at_once)]
         for thread in threads:

@@ -36,7 +36,7 @@ WRITES = [write(1, 1, False), write(2, 1, True), write(5, 2, False), write(6, 2,
 READS = [got(3, 4, 1), got(5, 5.5, 1), got(7, 8, 2), got(7, 7.5, 1, "render"), got(8.5, 9, 2, "render")]
 TRIGGERS = [at(1, "item", item="i"), at(2, "trigger", flow="items", due="i", run="p"),
             at(3, "trigger", flow="tick", due="2", run="s"), at(4, "scheduled", flow="tick", until="2")]
-LEFT = [at(9, "rows", table="open_runs", count=0), at(9, "process", process="app-1", alive=True, bytes=1)]
+LEFT = [at(9, "rows", table="open_runs", count=0), at(9, "process", process="app-1", alive=True, bytes=1, files=1)]
 GOOD = CHAOS + ASK + COUNT + ENDLESS + BATCH + STORED + WRITES + READS + TRIGGERS + LEFT
 
 
@@ -76,6 +76,7 @@ VIOLATIONS = {
     "a lease is leaked": GOOD + [at(9, "rows", table="open_runs", count=1)],
     "a process is gone": GOOD + [LEFT[1] | {"alive": False}],
     "memory grows": GOOD + [LEFT[1] | {"bytes": 1 << 40}],
+    "files stay open": GOOD + [LEFT[1] | {"files": 5000}],
     "an object is left": GOOD + [at(9, "orphan", object="o", why="why")],
 }
 
