@@ -40,9 +40,11 @@ class Injections:
         while True:
             kind = choice.choices(list(self.weights), list(self.weights.values()))[0]
             part, what, work = getattr(self, f"of_{kind}")(choice)
+            # Harms of a server may concern all its links.
+            whole = {"s3": "s3-1", "postgres": "postgres"}.get(part.rpartition("/")[2], part)
             with self.lock:
-                if part not in self.busy:
-                    self.busy.add(part)
+                if whole not in self.busy:
+                    self.busy.add(whole)
                     break
             time.sleep(0.05)
         self.history.note("injection", kind=what, part=part)
@@ -50,7 +52,7 @@ class Injections:
             work()
         finally:
             with self.lock:
-                self.busy.discard(part)
+                self.busy.discard(whole)
         self.history.note("healed", kind=what, part=part)
 
     def of_app(self, choice, kind="app"):
@@ -97,9 +99,7 @@ class Injections:
         value = choice.uniform(50, 2000) if how == "delay" else None
         seconds = 0 if how in ("half-close", "reset", "forget") else choice.uniform(0.3, 5)
         source, target = (end.split("-")[0] for end in link.split("/"))
-        # Harms of a server may concern all its links.
-        part = {"s3": "s3-1", "postgres": "postgres"}.get(target, link)
-        return part, f"{source} to {target}: {how}", lambda: self.harm_links([link], how, value, seconds)
+        return link, f"{source} to {target}: {how}", lambda: self.harm_links([link], how, value, seconds)
 
     def of_cable(self, choice):
         """A host without a network. Some are away for longer than anybody waits."""
