@@ -15,9 +15,9 @@ fleet: release ## start a fleet on this machine: PostgreSQL, Redis, S3, nginx, t
 	@sh .ci/packages.sh fleet
 	@deploy/fleet/run.sh
 
-fleet-test: release ## kill and freeze parts of a fleet on this machine 1,000 times, and check that nothing is lost (an hour)
+fleet-test: release ## harm parts of a fleet on this machine 100 times while clients use it, and check its history (four minutes; INJECTIONS=1000: half an hour)
 	@sh .ci/packages.sh
-	@INJECTIONS=$${INJECTIONS:-1000} deploy/fleet/test.sh
+	@INJECTIONS=$${INJECTIONS:-100} deploy/fleet/test.sh
 
 packages: ## install the programs that the tests need
 	@sh .ci/packages.sh
