@@ -10,7 +10,7 @@ use std::{
 
 use parking_lot::Mutex;
 use platen_fonts::Installed;
-use platen_pool::{Command, Limits, Pipes, Process, Purpose, Reason, Spawner, StartError};
+use platen_pool::{Command, Limits, Pipes, Process, Program, Purpose, Reason, Spawner, StartError};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
@@ -40,25 +40,30 @@ pub(crate) struct Chromium {
     memory_kill: Mutex<Option<(Instant, u64)>>,
 }
 
+/// Starts Chromium.
+fn spawn(
+    spawner: &Spawner,
+    config: &Config,
+    switches: &Switches,
+    fonts: &Installed,
+) -> Result<Process, StartError> {
+    let program = find_chromium(config.program.as_deref())?;
+    let folder = spawner.folder()?;
+    let installed = program.canonicalize().unwrap_or(program);
+    let command = Command::new(installed.clone())
+        .reads(installed.parent().unwrap_or(&installed))
+        .env("FONTCONFIG_FILE", &fonts.configuration)
+        .nests()
+        .args(arguments(&folder.path().join("profile"), switches))
+        .pipes(Pipes::ThreeAndFour)
+        .limits(Limits::default());
+    let command = fonts.folders.iter().fold(command, Command::reads);
+    spawner.spawn(command, folder)
+}
+
 impl Chromium {
-    async fn start(
-        spawner: &Spawner,
-        config: &Config,
-        switches: &Switches,
-        fonts: &Installed,
-    ) -> Result<Arc<Self>, StartError> {
-        let program = find_chromium(config.program.as_deref())?;
-        let folder = spawner.folder()?;
-        let installed = program.canonicalize().unwrap_or(program);
-        let command = Command::new(installed.clone())
-            .reads(installed.parent().unwrap_or(&installed))
-            .env("FONTCONFIG_FILE", &fonts.configuration)
-            .nests()
-            .args(arguments(&folder.path().join("profile"), switches))
-            .pipes(Pipes::ThreeAndFour)
-            .limits(Limits::default());
-        let command = fonts.folders.iter().fold(command, Command::reads);
-        let mut process = spawner.spawn(command, folder)?;
+    /// Connects to a process that has started.
+    async fn connect(mut process: Process, config: &Config) -> Result<Arc<Self>, StartError> {
         let (Some(input), Some(output)) = (process.input.take(), process.output.take()) else {
             return Err(process.handle().ended_early().await);
         };
@@ -196,7 +201,7 @@ const PROCESS_REASONS: [Reason; 4] = [
 pub struct Processes {
     /// Processes started.
     pub starts: u64,
-    /// Memory of the current process tree, as last measured, in bytes.
+    /// Memory of the process trees, as last measured, in bytes.
     pub memory_bytes: u64,
     /// Processes replaced, by reason.
     pub replaced: [(Reason, u64); PROCESS_REASONS.len()],
@@ -215,6 +220,8 @@ pub(crate) struct Keeper {
     config: Config,
     fonts: OnceCell<Installed>,
     current: tokio::sync::Mutex<Current>,
+    /// All processes that live, for their memory.
+    living: Mutex<Vec<Weak<Chromium>>>,
     is_root: bool,
     without_sandbox: AtomicBool,
     /// Whether the process started last uses its own sandbox.
@@ -236,6 +243,7 @@ impl Keeper {
             config,
             fonts: OnceCell::new(),
             current: tokio::sync::Mutex::default(),
+            living: Mutex::default(),
             is_root,
             without_sandbox: AtomicBool::new(false),
             sandboxed: AtomicBool::new(!is_root),
@@ -246,13 +254,13 @@ impl Keeper {
     }
 
     /// A process for one more page. A retry gets a process of its own, so that a crash affects no
-    /// other page.
+    /// other page, and so does every page if a process prints one only.
     pub(crate) async fn chromium(
         &self,
         spawner: &Spawner,
         purpose: Purpose,
     ) -> Result<Arc<Chromium>, StartError> {
-        if purpose == Purpose::Retry {
+        if purpose == Purpose::Retry || self.config.max_pages <= 1 {
             let own = self.start(spawner).await?;
             own.retired.store(true, Ordering::Relaxed);
             return Ok(own);
@@ -280,28 +288,45 @@ impl Keeper {
         Ok(chromium)
     }
 
-    async fn start(&self, spawner: &Spawner) -> Result<Arc<Chromium>, StartError> {
+    /// Starts a process that nobody has connected to.
+    pub(crate) async fn spawn(&self, spawner: &Spawner) -> Result<Process, StartError> {
         let fonts = self.fonts.get_or_try_init(|| self.lay_out_fonts(spawner));
-        let fonts = fonts.await?;
-        let start = |sandbox| {
-            let switches = Switches {
-                sandbox,
-                script_heap_mb: self.config.script_heap_mb,
-            };
-            async move { Chromium::start(spawner, &self.config, &switches, fonts).await }
-        };
         let is_root = self.is_root && spawner.isolation().user().is_none();
         let sandbox = !is_root && !self.without_sandbox.load(Ordering::Relaxed);
-        let started = match start(sandbox).await {
-            Err(StartError::Ended { stderr, .. }) if sandbox && lacks_sandbox(&stderr) => {
+        self.sandboxed.store(sandbox, Ordering::Relaxed);
+        let switches = Switches {
+            sandbox,
+            script_heap_mb: self.config.script_heap_mb,
+        };
+        spawn(spawner, &self.config, &switches, fonts.await?)
+    }
+
+    /// Starts a process here, without Chromium's own sandbox if there can be none.
+    async fn start_here(&self, spawner: &Spawner) -> Result<Arc<Chromium>, StartError> {
+        let process = self.spawn(spawner).await?;
+        match Chromium::connect(process, &self.config).await {
+            Err(StartError::Ended { stderr, .. }) if self.sandbox() && lacks_sandbox(&stderr) => {
                 self.without_sandbox.store(true, Ordering::Relaxed);
-                start(false).await
+                Chromium::connect(self.spawn(spawner).await?, &self.config).await
             }
             other => other,
-        }?;
+        }
+    }
+
+    /// Starts a process and connects to it.
+    pub(crate) async fn start(&self, spawner: &Spawner) -> Result<Arc<Chromium>, StartError> {
+        let started = match spawner.origin().controller() {
+            Some(controller) => {
+                let process = controller.start(Program::Chromium).await?;
+                Chromium::connect(process, &self.config).await?
+            }
+            None => self.start_here(spawner).await?,
+        };
         self.starts.fetch_add(1, Ordering::Relaxed);
-        let sandboxed = sandbox && !self.without_sandbox.load(Ordering::Relaxed);
-        self.sandboxed.store(sandboxed, Ordering::Relaxed);
+        let mut living = self.living.lock();
+        living.retain(|chromium| chromium.strong_count() > 0);
+        living.push(Arc::downgrade(&started));
+        drop(living);
         let mut version = self.version.lock();
         *version = Some(started.version.clone());
         Ok(started)
@@ -333,15 +358,13 @@ impl Keeper {
 
     /// Statistics of the processes.
     pub(crate) fn processes(&self) -> Processes {
-        let current = self.current.try_lock();
-        let memory = current.ok().and_then(|current| {
-            let chromium = current.process.as_ref()?;
-            Some(chromium.memory_bytes.load(Ordering::Relaxed))
-        });
+        let living = self.living.lock();
+        let living = living.iter().filter_map(Weak::upgrade);
+        let memory = living.map(|chromium| chromium.memory_bytes.load(Ordering::Relaxed));
         let count = |index: usize| self.replaced[index].load(Ordering::Relaxed);
         Processes {
             starts: self.starts.load(Ordering::Relaxed),
-            memory_bytes: memory.unwrap_or(0),
+            memory_bytes: memory.sum(),
             replaced: std::array::from_fn(|index| (PROCESS_REASONS[index], count(index))),
         }
     }

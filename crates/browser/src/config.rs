@@ -37,7 +37,8 @@ pub struct Config {
     pub script_heap_mb: u32,
     /// A Chromium process tree that uses more is replaced once its pages are printed. In bytes.
     pub process_memory_bytes: u64,
-    /// Number of pages after which a Chromium process is replaced.
+    /// Number of pages after which a Chromium process is replaced; with 1, every page has a process
+    /// of its own, which starts ahead of need for the spare pages.
     pub max_pages: u32,
 }
 

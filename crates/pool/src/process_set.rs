@@ -21,10 +21,9 @@ use crate::{
     config::Config,
     driver::{Driver, Purpose, Spawner, Started},
     error::StartError,
-    folder::Root,
-    launcher::Launcher,
     lease::Lease,
     metrics::{Metrics, Reason},
+    origin::Origin,
     process::{Handle, Process},
 };
 
@@ -127,10 +126,10 @@ impl<K: Driver> ProcessSet<K> {
     pub(crate) fn new(
         driver: K,
         config: Config,
-        launcher: Arc<dyn Launcher>,
+        origin: Origin,
         parent: &Path,
     ) -> std::io::Result<Arc<Self>> {
-        let root = Arc::new(Root::create(parent, driver.name())?);
+        let spawner = Spawner::new(driver.name(), origin, parent)?;
         let state = State {
             idle: Vec::new(),
             busy: HashMap::new(),
@@ -150,7 +149,7 @@ impl<K: Driver> ProcessSet<K> {
             driver,
             config,
             metrics: Metrics::default(),
-            spawner: Spawner { root, launcher },
+            spawner,
             runtime: Runtime::current(),
             state: Mutex::new(state),
             changed: watch::Sender::new(()),

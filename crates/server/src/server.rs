@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
-use platen_browser::choose_launcher;
+use platen_browser::{Controller, Origin, SandboxUnavailable, choose_origin};
 use platen_delivery::{AcceptPolicy, Listener, Sharing};
 use platen_supervise::{AcceptBalancer, Channel, Membership, ProcessGroup};
 use tokio::{sync::watch, task::JoinHandle};
@@ -305,14 +305,51 @@ async fn finish(services: &Services, mut connections: JoinHandle<()>) {
 
 /// Probes and logs the isolation available for LibreOffice and Chromium.
 async fn isolate(services: &Services) -> Result<(), Error> {
-    let demand = services.config.child_isolation;
-    let chosen = choose_launcher(demand.into()).await?;
-    let isolation = chosen.launcher.isolation();
+    let demand = services.config.processes.child_isolation;
+    let mode = services.config.processes.mode();
+    let chosen = choose_origin(&mode, demand.into()).await?;
+    if let Origin::Controller(controller) = &chosen.origin {
+        return greet(controller, demand).await;
+    }
+    let isolation = chosen.origin.isolation();
     let (level, reason) = (isolation.name(), chosen.reason);
     if !isolation.files && demand == ChildIsolation::Auto {
         warn!(level, reason, "isolation of LibreOffice and Chromium");
     } else {
         info!(level, reason, "isolation of LibreOffice and Chromium");
+    }
+    Ok(())
+}
+
+/// Logs what the controller can do. Without one the service starts nevertheless: it may come later.
+async fn greet(controller: &Controller, demand: ChildIsolation) -> Result<(), Error> {
+    match controller.greet().await {
+        Ok(greeting) => {
+            let lacking = [&greeting.chromium, &greeting.libreoffice];
+            for reason in lacking.into_iter().filter_map(|found| found.as_ref().err()) {
+                warn!(reason, "the controller cannot start a program");
+            }
+            info!(
+                version = greeting.version,
+                level = controller.isolation().name(),
+                chromium = greeting.chromium.ok(),
+                libreoffice = greeting.libreoffice.ok(),
+                maxProcesses = greeting.max_processes,
+                "isolation of LibreOffice and Chromium: the controller's"
+            );
+            let isolation = controller.isolation();
+            if demand == ChildIsolation::Required && !isolation.files {
+                let reason = format!("the controller's is `{}`", isolation.name());
+                return Err(SandboxUnavailable { reason }.into());
+            }
+        }
+        Err(error) => {
+            let cause = error.to_string();
+            error!(
+                cause,
+                "documents that need LibreOffice or Chromium get 503 until then"
+            );
+        }
     }
     Ok(())
 }

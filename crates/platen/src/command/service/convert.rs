@@ -152,16 +152,16 @@ async fn convert_all(
         spares: 0,
         ..Config::default()
     };
-    let launcher = isolation::launcher().await;
-    let launcher = launcher.map_err(|error| {
+    let chosen = isolation::origin().await;
+    let chosen = chosen.map_err(|error| {
         Failure::new(
             Code::BackendUnavailable(Backend::Sandbox),
             error.to_string(),
         )
     })?;
-    let office = Office::new(config, launcher.launcher, std::env::temp_dir());
+    let office = Office::new(config, chosen.origin, std::env::temp_dir());
     let office = office.map_err(|error| Failure::internal(&error))?;
-    if let Err(error) = office.installation() {
+    if let Err(error) = office.check_installed() {
         let code = Code::BackendMissing(Backend::LibreOffice);
         return Err(Failure::new(code, error.to_string()));
     }
