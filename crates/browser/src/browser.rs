@@ -212,6 +212,10 @@ impl Browser {
             max_requests: config.max_requests,
             keeper: Keeper::new(config.clone()),
         };
+        let origin = match config.remote.is_empty() {
+            true => origin.into(),
+            false => Origin::Remote,
+        };
         let settings = platen_pool::Config {
             slots: config.slots,
             reserved: config.reserved,

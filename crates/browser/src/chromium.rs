@@ -10,14 +10,17 @@ use std::{
 
 use parking_lot::Mutex;
 use platen_fonts::Installed;
-use platen_pool::{Command, Limits, Pipes, Process, Program, Purpose, Reason, Spawner, StartError};
+use platen_pool::{
+    Command, Handle, Limits, Pipes, Process, Program, Purpose, Reason, Spawner, StartError,
+};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use crate::{
     config::Config,
-    devtools::{CallError, Connection, Events},
+    devtools::{self, CallError, Connection, Events},
     program::{Switches, arguments, find_chromium},
+    remote::Remotes,
 };
 
 /// Interval of memory measurements: short enough to catch a page before it exhausts the machine, at
@@ -31,7 +34,8 @@ const MEMORY_BLAME: Duration = Duration::from_secs(2);
 pub(crate) struct Chromium {
     pub(crate) connection: Connection,
     pub(crate) version: String,
-    process: Process,
+    /// Its process; none if others started it.
+    process: Option<Process>,
     pages: AtomicU32,
     retired: AtomicBool,
     /// The process was killed because it did not answer.
@@ -67,11 +71,38 @@ impl Chromium {
         let (Some(input), Some(output)) = (process.input.take(), process.output.take()) else {
             return Err(process.handle().ended_early().await);
         };
-        let connection = Connection::new(input, output);
-        let answer = connection.call(None, "Browser.getVersion", json!({})).await;
-        let Ok(answer) = answer else {
-            return Err(process.handle().ended_early().await);
-        };
+        let handle = process.handle().clone();
+        match Self::over(Connection::new(input, output), Some(process)).await {
+            Ok(chromium) => {
+                tokio::spawn(watch_memory(
+                    Arc::downgrade(&chromium),
+                    handle,
+                    config.clone(),
+                ));
+                Ok(chromium)
+            }
+            Err(_) => Err(handle.ended_early().await),
+        }
+    }
+
+    /// Connects to a process that others started, at `host:port`.
+    pub(crate) async fn attach(address: &str) -> std::io::Result<Arc<Self>> {
+        let connection = devtools::connect(address).await?;
+        let chromium = Self::over(connection, None).await;
+        chromium.map_err(|error| match error {
+            CallError::Closed => std::io::ErrorKind::ConnectionReset.into(),
+            CallError::Refused(message) => std::io::Error::other(message),
+        })
+    }
+
+    /// Prepares a browser: requests outside of pages are denied.
+    async fn over(
+        connection: Connection,
+        process: Option<Process>,
+    ) -> Result<Arc<Self>, CallError> {
+        let answer = connection
+            .call(None, "Browser.getVersion", json!({}))
+            .await?;
         let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
         let version = answer["product"].as_str().unwrap_or("unknown").to_owned();
         // Requests outside a page's session, such as those of shared workers, arrive here and are
@@ -79,10 +110,10 @@ impl Chromium {
         let patterns = json!({ "patterns": [{ "urlPattern": "*" }] });
         let events = connection.events("");
         if let Err(CallError::Closed) = connection.call(None, "Fetch.enable", patterns).await {
-            return Err(process.handle().ended_early().await);
+            return Err(CallError::Closed);
         }
         tokio::spawn(refuse_all(connection.clone(), events));
-        let chromium = Arc::new(Self {
+        Ok(Arc::new(Self {
             connection,
             version,
             process,
@@ -91,16 +122,20 @@ impl Chromium {
             given_up: AtomicBool::new(false),
             memory_bytes: AtomicU64::new(0),
             memory_kill: Mutex::new(None),
-        });
-        tokio::spawn(watch_memory(Arc::downgrade(&chromium), config.clone()));
-        Ok(chromium)
+        }))
+    }
+
+    /// True if others started it.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.process.is_none()
     }
 
     pub(crate) fn is_alive(&self) -> bool {
-        self.connection.is_open() && self.process.handle().is_running()
+        let runs = |process: &Process| process.handle().is_running();
+        self.connection.is_open() && self.process.as_ref().is_none_or(runs)
     }
 
-    fn takes_pages(&self, config: &Config) -> bool {
+    pub(crate) fn takes_pages(&self, config: &Config) -> bool {
         self.is_alive()
             && !self.retired.load(Ordering::Relaxed)
             && self.pages.load(Ordering::Relaxed) < config.max_pages
@@ -126,11 +161,14 @@ impl Chromium {
             .map(|(_, bytes)| bytes)
     }
 
-    /// Kills the process because it does not answer.
+    /// Kills the process because it does not answer, or leaves it to others.
     pub(crate) fn give_up(&self) {
         self.given_up.fetch_or(self.is_alive(), Ordering::Relaxed);
         self.retired.store(true, Ordering::Relaxed);
-        self.process.handle().kill();
+        match &self.process {
+            Some(process) => process.handle().kill(),
+            None => self.connection.close(),
+        }
     }
 
     /// Disposes of a context without waiting.
@@ -160,7 +198,7 @@ async fn refuse_all(connection: Connection, mut events: Events) {
 
 /// Kills page processes above their memory limit, and retires a Chromium process tree above its
 /// own.
-async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
+async fn watch_memory(chromium: Weak<Chromium>, process: Handle, config: Config) {
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         let Some(chromium) = chromium.upgrade() else {
@@ -169,7 +207,7 @@ async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
         if !chromium.is_alive() {
             return;
         }
-        let handle = chromium.process.handle().clone();
+        let handle = process.clone();
         let members = tokio::task::spawn_blocking(move || handle.members()).await;
         let members = members.unwrap_or_default();
         let all: u64 = members.iter().map(|member| member.own_bytes).sum();
@@ -182,7 +220,7 @@ async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
             if member.own_bytes > config.page_memory_bytes && is_page(&member.command_line) {
                 let kill = (Instant::now(), config.page_memory_bytes);
                 *chromium.memory_kill.lock() = Some(kill);
-                chromium.process.handle().kill_member(member.pid);
+                process.kill_member(member.pid);
             }
         }
     }
@@ -220,6 +258,7 @@ pub(crate) struct Keeper {
     config: Config,
     fonts: OnceCell<Installed>,
     current: tokio::sync::Mutex<Current>,
+    remotes: Remotes,
     /// All processes that live, for their memory.
     living: Mutex<Vec<Weak<Chromium>>>,
     is_root: bool,
@@ -240,6 +279,7 @@ impl Keeper {
             data.uid() == 0
         });
         Self {
+            remotes: Remotes::new(&config.remote),
             config,
             fonts: OnceCell::new(),
             current: tokio::sync::Mutex::default(),
@@ -260,6 +300,14 @@ impl Keeper {
         spawner: &Spawner,
         purpose: Purpose,
     ) -> Result<Arc<Chromium>, StartError> {
+        if !self.remotes.is_empty() {
+            let (chromium, is_new) = self.remotes.chromium(&self.config).await?;
+            if is_new {
+                self.count_start(&chromium);
+            }
+            chromium.pages.fetch_add(1, Ordering::Relaxed);
+            return Ok(chromium);
+        }
         if purpose == Purpose::Retry || self.config.max_pages <= 1 {
             let own = self.start(spawner).await?;
             own.retired.store(true, Ordering::Relaxed);
@@ -322,14 +370,18 @@ impl Keeper {
             }
             None => self.start_here(spawner).await?,
         };
+        self.count_start(&started);
+        Ok(started)
+    }
+
+    fn count_start(&self, started: &Arc<Chromium>) {
         self.starts.fetch_add(1, Ordering::Relaxed);
         let mut living = self.living.lock();
         living.retain(|chromium| chromium.strong_count() > 0);
-        living.push(Arc::downgrade(&started));
+        living.push(Arc::downgrade(started));
         drop(living);
         let mut version = self.version.lock();
         *version = Some(started.version.clone());
-        Ok(started)
     }
 
     /// Writes the fonts next to the processes' folders, so that they are removed with the pool.
@@ -347,6 +399,7 @@ impl Keeper {
         let mut current = self.current.lock().await;
         current.is_closed = true;
         current.process = None;
+        self.remotes.release().await;
     }
 
     fn count(&self, reason: Reason) {

@@ -9,6 +9,9 @@ use platen_fonts::FontSettings;
 pub struct Config {
     /// The program; if `None`, the first one that is installed.
     pub program: Option<PathBuf>,
+    /// Addresses of Chromium processes that others started, `host:port`. With any, none is started
+    /// here.
+    pub remote: Vec<String>,
     /// Fonts available to pages.
     pub fonts: FontSettings,
     /// Number of pages printed concurrently, in both lanes together.
@@ -46,6 +49,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             program: None,
+            remote: Vec::new(),
             fonts: FontSettings::with_system(),
             slots: 5,
             reserved: 1,

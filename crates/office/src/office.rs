@@ -63,6 +63,16 @@ impl Office {
         origin: impl Into<Origin>,
         parent: impl Into<PathBuf>,
     ) -> io::Result<Self> {
+        let mut config = config;
+        let mut origin = origin.into();
+        if !config.remote.is_empty() {
+            origin = Origin::Remote;
+            config.slots = config.remote.len();
+            config.reserved = config.reserved.min(config.slots.saturating_sub(2));
+            config.spares = config.spares.min(1);
+            // A start waits for a process to be free; attempts to connect have limits of their own.
+            config.start_timeout = Duration::from_secs(24 * 3600);
+        }
         let pool = platen_pool::Config {
             slots: config.slots,
             reserved: config.reserved,

@@ -5,7 +5,10 @@ use std::{
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -14,8 +17,8 @@ use md5::{Digest, Md5};
 use parking_lot::Mutex;
 use platen_fonts::{FontSettings, Installed};
 use platen_pool::{
-    Command, Controller, Driver, Folder, Handle, Process, Program, Purpose, Spawner, StartError,
-    Started, Unsound,
+    Command, Controller, Driver, Folder, Handle, Origin, Process, Program, Purpose, Spawner,
+    StartError, Started, Unsound,
 };
 use platen_urp::{Bridge, Client, Conversion, Files, Input, Options, Output};
 use tokio::net::UnixStream;
@@ -24,11 +27,13 @@ use crate::{
     config::Config,
     profile::{self, Template},
     program::{Installation, find_allocator, find_libreoffice},
+    remote::{self, Lease, Members},
 };
 
 /// Starts and supervises LibreOffice processes.
 pub(crate) struct Soffice {
     config: Config,
+    members: Arc<Members>,
     template: tokio::sync::OnceCell<Template>,
     version: Mutex<Option<String>>,
 }
@@ -44,7 +49,15 @@ pub(crate) struct Worker {
     pub(crate) knows_authors: bool,
     /// Whether it turned out to be unsuitable for that reason and must be replaced.
     pub(crate) is_spent: bool,
-    _pipes: Option<PipeFiles>,
+    _held: Held,
+}
+
+/// What must be kept as long as a process is used.
+enum Held {
+    /// Its pipes, if it was started here.
+    Pipes(#[expect(dead_code)] Option<PipeFiles>),
+    /// The right to use a process of others.
+    Lease(#[expect(dead_code)] Lease),
 }
 
 /// How documents get to a process, and results back.
@@ -67,6 +80,8 @@ pub(crate) struct Elsewhere {
     pub(crate) files: Files,
     /// Where it may write.
     pub(crate) folder: PathBuf,
+    /// The folder of a job in that one, if others may write there, too.
+    pub(crate) job: Option<String>,
     /// The folder for large documents and results here.
     pub(crate) spool: PathBuf,
 }
@@ -87,6 +102,7 @@ impl Elsewhere {
         Ok(Self {
             files: client.files().await.map_err(failed)?,
             folder,
+            job: matches!(spawner.origin(), Origin::Remote).then(remote::job_folder),
             spool: spawner.place().to_owned(),
         })
     }
@@ -106,6 +122,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 impl Soffice {
     pub(crate) fn new(config: Config) -> Self {
         Self {
+            members: Members::new(&config.remote),
             config,
             template: tokio::sync::OnceCell::new(),
             version: Mutex::new(None),
@@ -126,6 +143,24 @@ impl Soffice {
     ) -> Result<&Template, StartError> {
         let make = || make_template(spawner, installation, &self.config);
         self.template.get_or_try_init(make).await
+    }
+
+    /// Connects to a process of others.
+    async fn attach(&self, spawner: &Spawner) -> Result<Started<Worker>, StartError> {
+        let attached = self.members.attach().await?;
+        let elsewhere = Elsewhere::new(&attached.client, spawner).await?;
+        *self.version.lock() = Some(attached.version);
+        Ok(Started {
+            child: Worker {
+                client: attached.client,
+                place: Place::Elsewhere(elsewhere),
+                process: None,
+                knows_authors: false,
+                is_spent: false,
+                _held: Held::Lease(attached.lease),
+            },
+            process: None,
+        })
     }
 
     /// Starts a process and connects to it.
@@ -362,6 +397,9 @@ impl Driver for Soffice {
         spawner: &Spawner,
         purpose: Purpose,
     ) -> Result<Started<Worker>, StartError> {
+        if matches!(spawner.origin(), Origin::Remote) {
+            return self.attach(spawner).await;
+        }
         let launched = match spawner.origin().controller() {
             Some(controller) => ask(controller).await?,
             None => self.launch(spawner).await?,
@@ -396,7 +434,7 @@ impl Driver for Soffice {
                 process: Some(process.handle().clone()),
                 knows_authors: false,
                 is_spent: false,
-                _pipes: pipes,
+                _held: Held::Pipes(pipes),
             },
             process: Some(process),
         })
@@ -413,6 +451,10 @@ impl Driver for Soffice {
 
     fn is_spent(&self, worker: &Worker) -> bool {
         worker.is_spent
+    }
+
+    fn starts_at_will(&self) -> bool {
+        self.config.remote.is_empty()
     }
 
     fn is_alive(&self, worker: &Worker) -> bool {

@@ -65,6 +65,8 @@ pub(crate) async fn run(
     let is_text = work.family == Family::Text;
     conversion.authors = match worker.knows_authors {
         _ if !is_text => Authors::Any,
+        // A process of others may have seen any authors, and there is no other.
+        _ if worker.process.is_none() => Authors::Any,
         true => Authors::NoChanges,
         false => Authors::Tell,
     };
@@ -142,7 +144,9 @@ impl Exchange<'_> {
     /// Document and result go over the connection, to files and from files that only LibreOffice
     /// sees: not every filter reads or writes a stream.
     async fn by_streams(self, elsewhere: &Elsewhere) -> Exchanged {
-        let folder = elsewhere.folder.join(JOB);
+        let folder = elsewhere
+            .folder
+            .join(elsewhere.job.as_deref().unwrap_or(JOB));
         let files = &elsewhere.files;
         // An earlier job may have left what could not be removed then.
         files.remove(&folder).await.map_err(Failed::Urp)?;

@@ -47,6 +47,12 @@ pub trait Driver: Send + Sync + 'static {
     /// Asks a child to exit. The pool applies `stop_timeout` and then kills the process anyway.
     fn stop(&self, child: Self::Child) -> impl Future<Output = ()> + Send;
 
+    /// False if there is a fixed number of children, which others have started: the retry of a job then
+    /// takes any of them instead of one started for it.
+    fn starts_at_will(&self) -> bool {
+        true
+    }
+
     /// True if a job left state in the child that later jobs would see; such a child is replaced.
     fn is_spent(&self, _child: &Self::Child) -> bool {
         false

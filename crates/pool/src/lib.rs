@@ -83,7 +83,7 @@ pub use self::{
         announce_sandbox_program, detect_launcher,
     },
     metrics::{BOUNDS_SECONDS, HistogramSnapshot, Reason, Refusal, Snapshot},
-    origin::{Chosen, Mode, Origin, choose_origin},
+    origin::{Chosen, Mode, Origin, choose_origin, is_address},
     poison::Key,
     pool::{Attempt, JobFuture, Pool, Request},
     process::{Handle, Process},

@@ -54,6 +54,22 @@ impl<L: Launcher> From<Arc<L>> for Origin {
     }
 }
 
+/// Whether a text is a host and a port, such as `office.internal:2002` or `[::1]:2002`.
+#[must_use]
+pub fn is_address(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else {
+        return false;
+    };
+    let is_host = match host.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => {
+            let known = |it: char| it.is_ascii_alphanumeric() || "-._".contains(it);
+            !host.is_empty() && host.chars().all(known)
+        }
+    };
+    is_host && port.parse::<u16>().is_ok_and(|port| port > 0)
+}
+
 /// Who starts processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
@@ -90,6 +106,37 @@ pub async fn choose_origin(mode: &Mode, demand: Demand) -> Result<Chosen, Sandbo
             let origin = Origin::Controller(Arc::new(controller));
             let reason = None;
             Ok(Chosen { origin, reason })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_address;
+
+    #[test]
+    fn addresses_have_a_host_and_a_port() {
+        for good in [
+            "a:1",
+            "office-1.internal:2002",
+            "10.0.0.1:65535",
+            "[::1]:9222",
+        ] {
+            assert!(is_address(good), "{good}");
+        }
+        for bad in [
+            "",
+            "a",
+            ":1",
+            "a:",
+            "a:0",
+            "a:65536",
+            "::1:80",
+            "http://a:1",
+            "a/b:1",
+            "[x]:1",
+        ] {
+            assert!(!is_address(bad), "{bad}");
         }
     }
 }

@@ -148,7 +148,7 @@ impl<K: Driver> Pool<K> {
         let mut waited = None;
         let mut crashes = 0;
         loop {
-            let retry = crashes > 0;
+            let retry = crashes > 0 && self.processes.driver.starts_at_will();
             let child = async {
                 if retry {
                     self.processes.start_for_retry().await

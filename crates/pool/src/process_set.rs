@@ -334,8 +334,11 @@ impl<K: Driver> ProcessSet<K> {
     ) -> Result<PooledProcess<K::Child>, Arc<StartError>> {
         let begin = Instant::now();
         let after = self.config.start_timeout;
-        let started = tokio::time::timeout(after, self.driver.start(&self.spawner, purpose)).await;
-        let started = started.unwrap_or(Err(StartError::TimedOut { after }));
+        let starting = tokio::time::timeout(after, self.driver.start(&self.spawner, purpose));
+        let started = tokio::select! {
+            started = starting => started.unwrap_or(Err(StartError::TimedOut { after })),
+            () = self.until_closed() => Err(StartError::Unusable("shutting down".into())),
+        };
         let mut state = self.state();
         match started {
             Ok(Started { child, process }) => {
@@ -371,6 +374,11 @@ impl<K: Driver> ProcessSet<K> {
                 Err(error)
             }
         }
+    }
+
+    async fn until_closed(&self) {
+        let mut changed = self.changed.subscribe();
+        while !self.state().closed && changed.changed().await.is_ok() {}
     }
 
     /// Removes an idle child as soon as its process exits.

@@ -15,7 +15,7 @@ use tokio::{sync::watch, task::JoinHandle};
 use tracing::{error, info, warn};
 
 use crate::{
-    config::{ChildIsolation, Config},
+    config::{ChildIsolation, Config, ProcessConfig},
     deferred,
     delivery::{self, Connections, Listeners},
     extension::{Extension, ExtensionFactory},
@@ -305,6 +305,8 @@ async fn finish(services: &Services, mut connections: JoinHandle<()>) {
 
 /// Probes and logs the isolation available for LibreOffice and Chromium.
 async fn isolate(services: &Services) -> Result<(), Error> {
+    let processes = services.config.processes.clone();
+    tokio::spawn(async move { try_remotes(&processes).await });
     let demand = services.config.processes.child_isolation;
     let mode = services.config.processes.mode();
     let chosen = choose_origin(&mode, demand.into()).await?;
@@ -319,6 +321,31 @@ async fn isolate(services: &Services) -> Result<(), Error> {
         info!(level, reason, "isolation of LibreOffice and Chromium");
     }
     Ok(())
+}
+
+/// Logs which processes of others answer. The service starts nevertheless: they may come later.
+async fn try_remotes(config: &ProcessConfig) {
+    for address in &config.office_remote {
+        say_remote(
+            "LibreOffice",
+            address,
+            platen_office::try_remote(address).await,
+        );
+    }
+    for address in &config.chromium_remote {
+        say_remote(
+            "Chromium",
+            address,
+            platen_browser::try_remote(address).await,
+        );
+    }
+}
+
+fn say_remote(program: &str, address: &str, tried: Result<String, String>) {
+    match tried {
+        Ok(version) => info!(program, address, version, "a remote process answers"),
+        Err(cause) => error!(program, address, cause, "a remote process does not answer"),
+    }
 }
 
 /// Logs what the controller can do. Without one the service starts nevertheless: it may come later.

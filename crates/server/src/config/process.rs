@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use platen_browser::Mode;
+use platen_browser::{Mode, is_address};
 use serde::Serialize;
 
 use super::{ChildIsolation, ConfigError, RenderMode, Settings};
@@ -23,6 +23,10 @@ pub struct ProcessConfig {
     pub process_max_jobs: Option<u32>,
     /// Idle LibreOffice processes that are kept ready.
     pub office_spares: u32,
+    /// LibreOffice processes that others run.
+    pub office_remote: Vec<String>,
+    /// Chromium processes that others run.
+    pub chromium_remote: Vec<String>,
 }
 
 impl ProcessConfig {
@@ -33,6 +37,19 @@ impl ProcessConfig {
                 "omit the setting for the default of each program",
             ));
         }
+        let office_remote = settings.office_remote.clone().unwrap_or_default();
+        let chromium_remote = settings.chromium_remote.clone().unwrap_or_default();
+        for (name, all) in [
+            ("OFFICE_REMOTE", &office_remote),
+            ("CHROMIUM_REMOTE", &chromium_remote),
+        ] {
+            if let Some(wrong) = all.iter().find(|address| !is_address(address)) {
+                return Err(ConfigError::new(
+                    format!("{name}: `{wrong}` is no address"),
+                    "list hosts with ports, such as office-1:2002,office-2:2002",
+                ));
+            }
+        }
         let socket = settings.controller_socket.clone();
         Ok(Self {
             child_isolation: settings.child_isolation.unwrap_or_default(),
@@ -40,6 +57,8 @@ impl ProcessConfig {
             controller_socket: socket.unwrap_or_else(|| CONTROLLER_SOCKET.into()),
             process_max_jobs: settings.process_max_jobs,
             office_spares: settings.office_spares.unwrap_or(1),
+            office_remote,
+            chromium_remote,
         })
     }
 

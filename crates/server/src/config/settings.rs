@@ -189,6 +189,8 @@ settings! {
         controller_socket: PathBuf = "CONTROLLER_SOCKET", "/run/platen/controller.sock", "Unix socket of the controller.";
         process_max_jobs: u32 = "PROCESS_MAX_JOBS", "none", "Documents or pages after which a process is replaced; by default 200 documents and 500 pages. With 1 each has a process of its own, which starts ahead of need (`office_spares`, `chromium_spare_pages`).";
         office_spares: u32 = "OFFICE_SPARES", "1", "Idle LibreOffice processes that are kept ready.";
+        office_remote: Vec<String> = "OFFICE_REMOTE", "none", "LibreOffice processes that others run, `host:port`, each started with `--accept=socket,...;urp;`. The service then starts none, and `office_slots` is their number. They have no sandbox of Platen's.";
+        chromium_remote: Vec<String> = "CHROMIUM_REMOTE", "none", "Chromium processes that others run, `host:port`, each started with `--remote-debugging-port`. The service then starts none. They have no sandbox and no memory limits of Platen's.";
     }
     "LibreOffice" {
         libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "none", "LibreOffice executable; by default the first one found.";

@@ -69,6 +69,7 @@ fn mistakes_come_with_a_hint() {
     assert!(open.hint.unwrap().contains("API_KEY_ADMIN"));
     assert!(load("", &[("PORT", "many")], Settings::default()).is_err());
     assert!(load("", &[("RENDER_MODE", "cold")], Settings::default()).is_err());
+    assert!(load("", &[("OFFICE_REMOTE", "a:1, b")], Settings::default()).is_err());
     assert!(load("process_max_jobs = 0", &[], Settings::default()).is_err());
     assert!(load("max_concurrent_pages = 1", &[], Settings::default()).is_err());
 }

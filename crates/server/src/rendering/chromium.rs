@@ -34,6 +34,7 @@ impl Chromium {
             demand: config.processes.child_isolation.into(),
             config: BrowserConfig {
                 program: config.chromium_path.clone(),
+                remote: config.processes.chromium_remote.clone(),
                 fonts: config.fonts(),
                 slots: config.max_concurrent_pages as usize,
                 reserved: config.render_preview_reserved_slots as usize,
@@ -47,9 +48,10 @@ impl Chromium {
         }
     }
 
-    /// True if a Chromium executable is available, or the controller's matter.
+    /// True if a Chromium executable is available, or the matter of others.
     pub fn is_installed(&self) -> bool {
         self.mode != Mode::ChildProcess
+            || !self.config.remote.is_empty()
             || platen_browser::find_chromium(self.config.program.as_deref()).is_ok()
     }
 

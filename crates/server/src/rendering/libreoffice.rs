@@ -37,6 +37,7 @@ impl LibreOffice {
             demand: config.processes.child_isolation.into(),
             config: OfficeConfig {
                 program: config.libreoffice_path.clone(),
+                remote: config.processes.office_remote.clone(),
                 fonts: config.fonts(),
                 slots,
                 // With two slots or fewer, reserve none: one reserved slot would halve the
@@ -66,10 +67,10 @@ impl LibreOffice {
             .await
     }
 
-    /// Fails if LibreOffice is not installed, unless that is the controller's matter. Call it before
+    /// Fails if LibreOffice is not installed, unless that is the matter of others. Call it before
     /// reading a body.
     pub fn check_installed(&self) -> Result<(), Problem> {
-        if self.mode != Mode::ChildProcess {
+        if self.mode != Mode::ChildProcess || !self.config.remote.is_empty() {
             return Ok(());
         }
         let found = platen_office::find_libreoffice(self.config.program.as_deref());

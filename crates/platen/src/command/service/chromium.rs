@@ -38,6 +38,7 @@ pub fn config() -> Result<Config, String> {
     };
     Ok(Config {
         program: std::env::var_os("CHROMIUM_PATH").map(PathBuf::from),
+        remote: isolation::remote("CHROMIUM_REMOTE")?,
         slots: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
         reserved: 0,
         spares: 0,
@@ -118,7 +119,7 @@ pub fn print(fonts: FontSettings) -> Result<Arc<dyn Print>, String> {
         Box::pin(async move {
             let failed = |error| ChromiumPrint::failure(&error);
             let begin = async || {
-                if isolation::mode() == Ok(Mode::ChildProcess) {
+                if isolation::mode() == Ok(Mode::ChildProcess) && config.remote.is_empty() {
                     find_chromium(config.program.as_deref())
                         .map_err(|error| failed(Error::NotInstalled(Arc::new(error))))?;
                 }

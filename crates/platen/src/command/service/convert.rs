@@ -142,7 +142,9 @@ async fn convert_all(
 ) -> Result<ExitCode, Failure> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let slots = arguments.jobs.unwrap_or(cores).clamp(1, tasks.len());
+    let remote = isolation::remote("OFFICE_REMOTE");
     let config = Config {
+        remote: remote.map_err(|text| Failure::new(Code::InvalidOption, text))?,
         program: arguments.libreoffice.clone(),
         fonts: arguments.fonts.settings(),
         slots,

@@ -68,6 +68,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     }
     findings.push(sandbox_check());
     findings.extend(isolation::controller_check());
+    findings.extend(isolation::remote_checks());
     findings.push(isolation::isolation_check());
     findings.push(chromium_check());
     findings.push(libreoffice::libreoffice_check());
@@ -198,6 +199,12 @@ fn sandbox_check() -> Finding {
 fn chromium_check() -> Finding {
     let named = std::env::var_os("CHROMIUM_PATH").map(PathBuf::from);
     let program = match isolation::mode() {
+        _ if !isolation::remote("CHROMIUM_REMOTE")
+            .unwrap_or_default()
+            .is_empty() =>
+        {
+            "remote".to_owned()
+        }
         Ok(Mode::Socket(_)) => "by the controller".to_owned(),
         _ => match platen_browser::find_chromium(named.as_deref()) {
             Ok(program) => program.display().to_string(),
@@ -222,6 +229,7 @@ fn chromium_check() -> Finding {
 async fn print_page() -> Result<String, Box<dyn std::error::Error>> {
     let config = platen_browser::Config {
         program: std::env::var_os("CHROMIUM_PATH").map(Into::into),
+        remote: isolation::remote("CHROMIUM_REMOTE")?,
         slots: 1,
         reserved: 0,
         spares: 1,

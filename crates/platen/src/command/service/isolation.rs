@@ -3,7 +3,9 @@
 
 use std::error::Error;
 
-use platen_browser::{Chosen, Controller, Demand, Isolation, Mode, Origin, choose_origin};
+use platen_browser::{
+    Chosen, Controller, Demand, Isolation, Mode, Origin, choose_origin, is_address,
+};
 use platen_server::CONTROLLER_SOCKET;
 
 use super::doctor::{Finding, finding};
@@ -37,6 +39,22 @@ pub(super) fn mode() -> Result<Mode, String> {
         other => Err(format!(
             "RENDER_MODE is `{other}`, not child-process or socket"
         )),
+    }
+}
+
+/// Addresses of processes that others run, as a variable lists them.
+///
+/// # Errors
+/// One is no address.
+pub(super) fn remote(variable: &str) -> Result<Vec<String>, String> {
+    let text = std::env::var(variable).unwrap_or_default();
+    let all = text.split(',').map(str::trim);
+    let all: Vec<String> = all.filter(|it| !it.is_empty()).map(str::to_owned).collect();
+    match all.iter().find(|address| !is_address(address)) {
+        Some(wrong) => Err(format!(
+            "{variable}: `{wrong}` is no address, as host:port is"
+        )),
+        None => Ok(all),
     }
 }
 
@@ -82,6 +100,34 @@ async fn found() -> Result<(Isolation, &'static str, Option<String>), Box<dyn Er
         }
         Origin::Here(_) | Origin::Remote => Ok((origin.isolation(), "", reason)),
     }
+}
+
+/// Whether the processes of others answer.
+pub(super) fn remote_checks() -> Vec<Finding> {
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return vec![finding("remote", false, error.to_string())],
+    };
+    let mut findings = Vec::new();
+    for variable in ["OFFICE_REMOTE", "CHROMIUM_REMOTE"] {
+        let addresses = match remote(variable) {
+            Ok(addresses) => addresses,
+            Err(error) => {
+                findings.push(finding(variable, false, error));
+                continue;
+            }
+        };
+        for address in addresses {
+            let tried = match variable {
+                "OFFICE_REMOTE" => runtime.block_on(platen_office::try_remote(&address)),
+                _ => runtime.block_on(platen_browser::try_remote(&address)),
+            };
+            let is_good = tried.is_ok();
+            let detail = tried.unwrap_or_else(|reason| reason);
+            findings.push(finding(variable, is_good, format!("{address}: {detail}")));
+        }
+    }
+    findings
 }
 
 /// Whether a controller answers, where `RENDER_MODE` asks for one.

@@ -55,8 +55,9 @@ impl Drop for LocalOffice {
 /// Conversions, where LibreOffice is installed.
 pub fn convert(fonts: &FontSettings) -> Option<Arc<dyn Convert>> {
     let program = std::env::var_os("LIBREOFFICE_PATH").map(PathBuf::from);
-    // Whether a controller has LibreOffice turns out with the first document.
-    if isolation::mode() == Ok(Mode::ChildProcess) {
+    // Whether a controller or others have LibreOffice turns out with the first document.
+    let remote = isolation::remote("OFFICE_REMOTE");
+    if isolation::mode() == Ok(Mode::ChildProcess) && remote == Ok(Vec::new()) {
         find_libreoffice(program.as_deref()).ok()?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -87,6 +88,7 @@ async fn start(program: Option<PathBuf>, fonts: FontSettings) -> Result<Office, 
         |message: String| StepError::new(Code::BackendUnavailable(Backend::LibreOffice), message);
     let config = Config {
         program,
+        remote: isolation::remote("OFFICE_REMOTE").map_err(failed)?,
         fonts,
         spares: 0,
         ..Config::default()

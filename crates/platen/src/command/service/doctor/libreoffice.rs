@@ -13,6 +13,12 @@ use super::{super::isolation, Finding, finding};
 pub(super) fn libreoffice_check() -> Finding {
     let named = std::env::var_os("LIBREOFFICE_PATH").map(PathBuf::from);
     let program = match isolation::mode() {
+        _ if !isolation::remote("OFFICE_REMOTE")
+            .unwrap_or_default()
+            .is_empty() =>
+        {
+            "remote".to_owned()
+        }
         Ok(Mode::Socket(_)) => "by the controller".to_owned(),
         _ => match find_libreoffice(named.as_deref()) {
             Ok(installation) => installation.program.display().to_string(),
@@ -38,6 +44,7 @@ pub(super) fn libreoffice_check() -> Finding {
 async fn convert_text(named: Option<PathBuf>) -> Result<String, Box<dyn std::error::Error>> {
     let config = Config {
         program: named,
+        remote: isolation::remote("OFFICE_REMOTE")?,
         slots: 1,
         reserved: 0,
         spares: 1,
