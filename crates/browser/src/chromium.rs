@@ -95,7 +95,7 @@ impl Chromium {
         })
     }
 
-    /// Prepares a browser: requests outside of pages are denied.
+    /// Prepares a browser.
     async fn over(
         connection: Connection,
         process: Option<Process>,
@@ -105,14 +105,10 @@ impl Chromium {
             .await?;
         let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
         let version = answer["product"].as_str().unwrap_or("unknown").to_owned();
-        // Requests outside a page's session, such as those of shared workers, arrive here and are
-        // denied.
-        let patterns = json!({ "patterns": [{ "urlPattern": "*" }] });
-        let events = connection.events("");
-        if let Err(CallError::Closed) = connection.call(None, "Fetch.enable", patterns).await {
-            return Err(CallError::Closed);
+        // A browser of others may have pages of others, whose requests must not be held up here.
+        if process.is_some() {
+            deny_requests_outside_of_pages(&connection).await?;
         }
-        tokio::spawn(refuse_all(connection.clone(), events));
         Ok(Arc::new(Self {
             connection,
             version,
@@ -181,6 +177,25 @@ impl Chromium {
             self.retired.store(true, Ordering::Relaxed);
         }
     }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // Tasks hold the connection, too.
+        self.connection.close();
+    }
+}
+
+/// Requests outside a page's session, such as those of shared workers, arrive at the browser's own
+/// session and are denied.
+async fn deny_requests_outside_of_pages(connection: &Connection) -> Result<(), CallError> {
+    let patterns = json!({ "patterns": [{ "urlPattern": "*" }] });
+    let events = connection.events("");
+    if let Err(CallError::Closed) = connection.call(None, "Fetch.enable", patterns).await {
+        return Err(CallError::Closed);
+    }
+    tokio::spawn(refuse_all(connection.clone(), events));
+    Ok(())
 }
 
 async fn refuse_all(connection: Connection, mut events: Events) {

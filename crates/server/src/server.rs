@@ -343,8 +343,18 @@ async fn try_remotes(config: &ProcessConfig) {
 
 fn say_remote(program: &str, address: &str, tried: Result<String, String>) {
     match tried {
-        Ok(version) => info!(program, address, version, "a remote process answers"),
-        Err(cause) => error!(program, address, cause, "a remote process does not answer"),
+        Ok(version) => info!(
+            program,
+            remote = address,
+            version,
+            "a remote process answers"
+        ),
+        Err(cause) => error!(
+            program,
+            remote = address,
+            cause,
+            "a remote process does not answer"
+        ),
     }
 }
 
