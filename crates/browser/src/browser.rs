@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use parking_lot::Mutex;
 use platen_pool::{
-    Driver, Isolation, JobError, Launcher, Pool, Purpose, Request, Snapshot, Spawner, StartError,
+    Driver, Isolation, JobError, Origin, Pool, Purpose, Request, Snapshot, Spawner, StartError,
     Started, Unsound,
 };
 use tokio::{
@@ -190,8 +190,8 @@ pub struct Status {
     pub processes: Processes,
     /// Version of the Chromium process started last.
     pub version: Option<String>,
-    /// Whether Chromium's own sandbox is on.
-    pub sandbox: bool,
+    /// Whether Chromium's own sandbox is on, if it was started here.
+    pub sandbox: Option<bool>,
     /// What the Chromium processes are isolated from.
     pub isolation: Isolation,
 }
@@ -204,13 +204,17 @@ impl Browser {
     /// The temporary folder cannot be created.
     pub fn new(
         config: Config,
-        launcher: Arc<dyn Launcher>,
+        origin: impl Into<Origin>,
         parent: impl Into<PathBuf>,
     ) -> std::io::Result<Self> {
         let pages = Pages {
             outside: Arc::new(Outside::new(&config)),
             max_requests: config.max_requests,
             keeper: Keeper::new(config.clone()),
+        };
+        let origin = match config.remote.is_empty() {
+            true => origin.into(),
+            false => Origin::Remote,
         };
         let settings = platen_pool::Config {
             slots: config.slots,
@@ -225,7 +229,7 @@ impl Browser {
             ..platen_pool::Config::default()
         };
         Ok(Self {
-            pool: Arc::new(Pool::new(pages, settings, launcher, parent)?),
+            pool: Arc::new(Pool::new(pages, settings, origin, parent)?),
             max_result_bytes: config.max_result_bytes,
         })
     }
@@ -289,7 +293,10 @@ impl Browser {
             pages: self.pool.snapshot(),
             processes: keeper.processes(),
             version: keeper.version(),
-            sandbox: keeper.sandbox(),
+            sandbox: match self.pool.spawner().origin() {
+                Origin::Here(_) => Some(keeper.sandbox()),
+                Origin::Controller(_) | Origin::Remote => None,
+            },
             isolation: self.pool.isolation(),
         }
     }

@@ -10,14 +10,17 @@ use std::{
 
 use parking_lot::Mutex;
 use platen_fonts::Installed;
-use platen_pool::{Command, Limits, Pipes, Process, Purpose, Reason, Spawner, StartError};
+use platen_pool::{
+    Command, Handle, Limits, Pipes, Process, Program, Purpose, Reason, Spawner, StartError,
+};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use crate::{
     config::Config,
-    devtools::{CallError, Connection, Events},
+    devtools::{self, CallError, Connection, Events},
     program::{Switches, arguments, find_chromium},
+    remote::Remotes,
 };
 
 /// Interval of memory measurements: short enough to catch a page before it exhausts the machine, at
@@ -31,7 +34,8 @@ const MEMORY_BLAME: Duration = Duration::from_secs(2);
 pub(crate) struct Chromium {
     pub(crate) connection: Connection,
     pub(crate) version: String,
-    process: Process,
+    /// Its process; none if others started it.
+    process: Option<Process>,
     pages: AtomicU32,
     retired: AtomicBool,
     /// The process was killed because it did not answer.
@@ -40,44 +44,72 @@ pub(crate) struct Chromium {
     memory_kill: Mutex<Option<(Instant, u64)>>,
 }
 
+/// Starts Chromium.
+fn spawn(
+    spawner: &Spawner,
+    config: &Config,
+    switches: &Switches,
+    fonts: &Installed,
+) -> Result<Process, StartError> {
+    let program = find_chromium(config.program.as_deref())?;
+    let folder = spawner.folder()?;
+    let installed = program.canonicalize().unwrap_or(program);
+    let command = Command::new(installed.clone())
+        .reads(installed.parent().unwrap_or(&installed))
+        .env("FONTCONFIG_FILE", &fonts.configuration)
+        .nests()
+        .args(arguments(&folder.path().join("profile"), switches))
+        .pipes(Pipes::ThreeAndFour)
+        .limits(Limits::default());
+    let command = fonts.folders.iter().fold(command, Command::reads);
+    spawner.spawn(command, folder)
+}
+
 impl Chromium {
-    async fn start(
-        spawner: &Spawner,
-        config: &Config,
-        switches: &Switches,
-        fonts: &Installed,
-    ) -> Result<Arc<Self>, StartError> {
-        let program = find_chromium(config.program.as_deref())?;
-        let folder = spawner.folder()?;
-        let installed = program.canonicalize().unwrap_or(program);
-        let command = Command::new(installed.clone())
-            .reads(installed.parent().unwrap_or(&installed))
-            .env("FONTCONFIG_FILE", &fonts.configuration)
-            .nests()
-            .args(arguments(&folder.path().join("profile"), switches))
-            .pipes(Pipes::ThreeAndFour)
-            .limits(Limits::default());
-        let command = fonts.folders.iter().fold(command, Command::reads);
-        let mut process = spawner.spawn(command, folder)?;
+    /// Connects to a process that has started.
+    async fn connect(mut process: Process, config: &Config) -> Result<Arc<Self>, StartError> {
         let (Some(input), Some(output)) = (process.input.take(), process.output.take()) else {
             return Err(process.handle().ended_early().await);
         };
-        let connection = Connection::new(input, output);
-        let answer = connection.call(None, "Browser.getVersion", json!({})).await;
-        let Ok(answer) = answer else {
-            return Err(process.handle().ended_early().await);
-        };
+        let handle = process.handle().clone();
+        match Self::over(Connection::new(input, output), Some(process)).await {
+            Ok(chromium) => {
+                tokio::spawn(watch_memory(
+                    Arc::downgrade(&chromium),
+                    handle,
+                    config.clone(),
+                ));
+                Ok(chromium)
+            }
+            Err(_) => Err(handle.ended_early().await),
+        }
+    }
+
+    /// Connects to a process that others started, at `host:port`.
+    pub(crate) async fn attach(address: &str) -> std::io::Result<Arc<Self>> {
+        let connection = devtools::connect(address).await?;
+        let chromium = Self::over(connection, None).await;
+        chromium.map_err(|error| match error {
+            CallError::Closed => std::io::ErrorKind::ConnectionReset.into(),
+            CallError::Refused(message) => std::io::Error::other(message),
+        })
+    }
+
+    /// Prepares a browser.
+    async fn over(
+        connection: Connection,
+        process: Option<Process>,
+    ) -> Result<Arc<Self>, CallError> {
+        let answer = connection
+            .call(None, "Browser.getVersion", json!({}))
+            .await?;
         let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
         let version = answer["product"].as_str().unwrap_or("unknown").to_owned();
-        // Requests outside a page's session, such as those of shared workers, arrive here and are
-        // denied.
-        let patterns = json!({ "patterns": [{ "urlPattern": "*" }] });
-        let events = connection.events("");
-        if let Err(CallError::Closed) = connection.call(None, "Fetch.enable", patterns).await {
-            return Err(process.handle().ended_early().await);
+        // A browser of others may have pages of others, whose requests must not be held up here.
+        if process.is_some() {
+            deny_requests_outside_of_pages(&connection).await?;
         }
-        tokio::spawn(refuse_all(connection.clone(), events));
-        let chromium = Arc::new(Self {
+        Ok(Arc::new(Self {
             connection,
             version,
             process,
@@ -86,16 +118,20 @@ impl Chromium {
             given_up: AtomicBool::new(false),
             memory_bytes: AtomicU64::new(0),
             memory_kill: Mutex::new(None),
-        });
-        tokio::spawn(watch_memory(Arc::downgrade(&chromium), config.clone()));
-        Ok(chromium)
+        }))
+    }
+
+    /// True if others started it.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.process.is_none()
     }
 
     pub(crate) fn is_alive(&self) -> bool {
-        self.connection.is_open() && self.process.handle().is_running()
+        let runs = |process: &Process| process.handle().is_running();
+        self.connection.is_open() && self.process.as_ref().is_none_or(runs)
     }
 
-    fn takes_pages(&self, config: &Config) -> bool {
+    pub(crate) fn takes_pages(&self, config: &Config) -> bool {
         self.is_alive()
             && !self.retired.load(Ordering::Relaxed)
             && self.pages.load(Ordering::Relaxed) < config.max_pages
@@ -121,11 +157,14 @@ impl Chromium {
             .map(|(_, bytes)| bytes)
     }
 
-    /// Kills the process because it does not answer.
+    /// Kills the process because it does not answer, or leaves it to others.
     pub(crate) fn give_up(&self) {
         self.given_up.fetch_or(self.is_alive(), Ordering::Relaxed);
         self.retired.store(true, Ordering::Relaxed);
-        self.process.handle().kill();
+        match &self.process {
+            Some(process) => process.handle().kill(),
+            None => self.connection.close(),
+        }
     }
 
     /// Disposes of a context without waiting.
@@ -138,6 +177,25 @@ impl Chromium {
             self.retired.store(true, Ordering::Relaxed);
         }
     }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // Tasks hold the connection, too.
+        self.connection.close();
+    }
+}
+
+/// Requests outside a page's session, such as those of shared workers, arrive at the browser's own
+/// session and are denied.
+async fn deny_requests_outside_of_pages(connection: &Connection) -> Result<(), CallError> {
+    let patterns = json!({ "patterns": [{ "urlPattern": "*" }] });
+    let events = connection.events("");
+    if let Err(CallError::Closed) = connection.call(None, "Fetch.enable", patterns).await {
+        return Err(CallError::Closed);
+    }
+    tokio::spawn(refuse_all(connection.clone(), events));
+    Ok(())
 }
 
 async fn refuse_all(connection: Connection, mut events: Events) {
@@ -155,7 +213,7 @@ async fn refuse_all(connection: Connection, mut events: Events) {
 
 /// Kills page processes above their memory limit, and retires a Chromium process tree above its
 /// own.
-async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
+async fn watch_memory(chromium: Weak<Chromium>, process: Handle, config: Config) {
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         let Some(chromium) = chromium.upgrade() else {
@@ -164,7 +222,7 @@ async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
         if !chromium.is_alive() {
             return;
         }
-        let handle = chromium.process.handle().clone();
+        let handle = process.clone();
         let members = tokio::task::spawn_blocking(move || handle.members()).await;
         let members = members.unwrap_or_default();
         let all: u64 = members.iter().map(|member| member.own_bytes).sum();
@@ -177,7 +235,7 @@ async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
             if member.own_bytes > config.page_memory_bytes && is_page(&member.command_line) {
                 let kill = (Instant::now(), config.page_memory_bytes);
                 *chromium.memory_kill.lock() = Some(kill);
-                chromium.process.handle().kill_member(member.pid);
+                process.kill_member(member.pid);
             }
         }
     }
@@ -196,7 +254,7 @@ const PROCESS_REASONS: [Reason; 4] = [
 pub struct Processes {
     /// Processes started.
     pub starts: u64,
-    /// Memory of the current process tree, as last measured, in bytes.
+    /// Memory of the process trees, as last measured, in bytes.
     pub memory_bytes: u64,
     /// Processes replaced, by reason.
     pub replaced: [(Reason, u64); PROCESS_REASONS.len()],
@@ -215,6 +273,9 @@ pub(crate) struct Keeper {
     config: Config,
     fonts: OnceCell<Installed>,
     current: tokio::sync::Mutex<Current>,
+    remotes: Remotes,
+    /// All processes that live, for their memory.
+    living: Mutex<Vec<Weak<Chromium>>>,
     is_root: bool,
     without_sandbox: AtomicBool,
     /// Whether the process started last uses its own sandbox.
@@ -233,9 +294,11 @@ impl Keeper {
             data.uid() == 0
         });
         Self {
+            remotes: Remotes::new(&config.remote),
             config,
             fonts: OnceCell::new(),
             current: tokio::sync::Mutex::default(),
+            living: Mutex::default(),
             is_root,
             without_sandbox: AtomicBool::new(false),
             sandboxed: AtomicBool::new(!is_root),
@@ -246,13 +309,21 @@ impl Keeper {
     }
 
     /// A process for one more page. A retry gets a process of its own, so that a crash affects no
-    /// other page.
+    /// other page, and so does every page if a process prints one only.
     pub(crate) async fn chromium(
         &self,
         spawner: &Spawner,
         purpose: Purpose,
     ) -> Result<Arc<Chromium>, StartError> {
-        if purpose == Purpose::Retry {
+        if !self.remotes.is_empty() {
+            let (chromium, is_new) = self.remotes.chromium(&self.config).await?;
+            if is_new {
+                self.count_start(&chromium);
+            }
+            chromium.pages.fetch_add(1, Ordering::Relaxed);
+            return Ok(chromium);
+        }
+        if purpose == Purpose::Retry || self.config.max_pages <= 1 {
             let own = self.start(spawner).await?;
             own.retired.store(true, Ordering::Relaxed);
             return Ok(own);
@@ -280,31 +351,52 @@ impl Keeper {
         Ok(chromium)
     }
 
-    async fn start(&self, spawner: &Spawner) -> Result<Arc<Chromium>, StartError> {
+    /// Starts a process that nobody has connected to.
+    pub(crate) async fn spawn(&self, spawner: &Spawner) -> Result<Process, StartError> {
         let fonts = self.fonts.get_or_try_init(|| self.lay_out_fonts(spawner));
-        let fonts = fonts.await?;
-        let start = |sandbox| {
-            let switches = Switches {
-                sandbox,
-                script_heap_mb: self.config.script_heap_mb,
-            };
-            async move { Chromium::start(spawner, &self.config, &switches, fonts).await }
-        };
         let is_root = self.is_root && spawner.isolation().user().is_none();
         let sandbox = !is_root && !self.without_sandbox.load(Ordering::Relaxed);
-        let started = match start(sandbox).await {
-            Err(StartError::Ended { stderr, .. }) if sandbox && lacks_sandbox(&stderr) => {
+        self.sandboxed.store(sandbox, Ordering::Relaxed);
+        let switches = Switches {
+            sandbox,
+            script_heap_mb: self.config.script_heap_mb,
+        };
+        spawn(spawner, &self.config, &switches, fonts.await?)
+    }
+
+    /// Starts a process here, without Chromium's own sandbox if there can be none.
+    async fn start_here(&self, spawner: &Spawner) -> Result<Arc<Chromium>, StartError> {
+        let process = self.spawn(spawner).await?;
+        match Chromium::connect(process, &self.config).await {
+            Err(StartError::Ended { stderr, .. }) if self.sandbox() && lacks_sandbox(&stderr) => {
                 self.without_sandbox.store(true, Ordering::Relaxed);
-                start(false).await
+                Chromium::connect(self.spawn(spawner).await?, &self.config).await
             }
             other => other,
-        }?;
+        }
+    }
+
+    /// Starts a process and connects to it.
+    pub(crate) async fn start(&self, spawner: &Spawner) -> Result<Arc<Chromium>, StartError> {
+        let started = match spawner.origin().controller() {
+            Some(controller) => {
+                let process = controller.start(Program::Chromium).await?;
+                Chromium::connect(process, &self.config).await?
+            }
+            None => self.start_here(spawner).await?,
+        };
+        self.count_start(&started);
+        Ok(started)
+    }
+
+    fn count_start(&self, started: &Arc<Chromium>) {
         self.starts.fetch_add(1, Ordering::Relaxed);
-        let sandboxed = sandbox && !self.without_sandbox.load(Ordering::Relaxed);
-        self.sandboxed.store(sandboxed, Ordering::Relaxed);
+        let mut living = self.living.lock();
+        living.retain(|chromium| chromium.strong_count() > 0);
+        living.push(Arc::downgrade(started));
+        drop(living);
         let mut version = self.version.lock();
         *version = Some(started.version.clone());
-        Ok(started)
     }
 
     /// Writes the fonts next to the processes' folders, so that they are removed with the pool.
@@ -322,6 +414,7 @@ impl Keeper {
         let mut current = self.current.lock().await;
         current.is_closed = true;
         current.process = None;
+        self.remotes.release().await;
     }
 
     fn count(&self, reason: Reason) {
@@ -333,15 +426,13 @@ impl Keeper {
 
     /// Statistics of the processes.
     pub(crate) fn processes(&self) -> Processes {
-        let current = self.current.try_lock();
-        let memory = current.ok().and_then(|current| {
-            let chromium = current.process.as_ref()?;
-            Some(chromium.memory_bytes.load(Ordering::Relaxed))
-        });
+        let living = self.living.lock();
+        let living = living.iter().filter_map(Weak::upgrade);
+        let memory = living.map(|chromium| chromium.memory_bytes.load(Ordering::Relaxed));
         let count = |index: usize| self.replaced[index].load(Ordering::Relaxed);
         Processes {
             starts: self.starts.load(Ordering::Relaxed),
-            memory_bytes: memory.unwrap_or(0),
+            memory_bytes: memory.sum(),
             replaced: std::array::from_fn(|index| (PROCESS_REASONS[index], count(index))),
         }
     }

@@ -9,6 +9,9 @@ use platen_fonts::FontSettings;
 pub struct Config {
     /// The program; if `None`, the first one that is installed.
     pub program: Option<PathBuf>,
+    /// Addresses of Chromium processes that others started, `host:port`. With any, none is started
+    /// here.
+    pub remote: Vec<String>,
     /// Fonts available to pages.
     pub fonts: FontSettings,
     /// Number of pages printed concurrently, in both lanes together.
@@ -37,7 +40,8 @@ pub struct Config {
     pub script_heap_mb: u32,
     /// A Chromium process tree that uses more is replaced once its pages are printed. In bytes.
     pub process_memory_bytes: u64,
-    /// Number of pages after which a Chromium process is replaced.
+    /// Number of pages after which a Chromium process is replaced; with 1, every page has a process
+    /// of its own, which starts ahead of need for the spare pages.
     pub max_pages: u32,
 }
 
@@ -45,6 +49,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             program: None,
+            remote: Vec::new(),
             fonts: FontSettings::with_system(),
             slots: 5,
             reserved: 1,

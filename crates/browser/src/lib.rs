@@ -15,11 +15,14 @@ mod options;
 mod outside;
 mod page;
 mod program;
+mod remote;
+mod starter;
 
 pub use platen_pool::{
-    BOUNDS_SECONDS, Chosen, Demand, HistogramSnapshot, Isolation, Key, Lane, Launcher, Plain,
-    SandboxUnavailable, Snapshot, StartError, announce_sandbox_program, choose_launcher,
-    detect_launcher,
+    BOUNDS_SECONDS, Bounds, Chosen, Controller, Demand, Greeting, HistogramSnapshot, Isolation,
+    Key, Lane, Launcher, Mode, NoController, Origin, Plain, Process, Program, Programs,
+    SandboxUnavailable, Server, Snapshot, StartError, announce_sandbox_program, choose_origin,
+    detect_launcher, is_address,
 };
 
 pub use self::{
@@ -33,4 +36,6 @@ pub use self::{
     },
     page::Report,
     program::{INSTALL_HINT, find_chromium},
+    remote::try_remote,
+    starter::Starter,
 };

@@ -9,6 +9,9 @@ use platen_fonts::FontSettings;
 pub struct Config {
     /// The LibreOffice program; by default the first one found.
     pub program: Option<PathBuf>,
+    /// Addresses of LibreOffice processes that others started, `host:port`. With any, none is started
+    /// here: there are as many slots as addresses.
+    pub remote: Vec<String>,
     /// Fonts available to documents.
     pub fonts: FontSettings,
     /// Maximum number of concurrent conversions, each with its own process.
@@ -42,6 +45,7 @@ impl Default for Config {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
             program: None,
+            remote: Vec::new(),
             fonts: FontSettings::with_system(),
             slots: cores,
             reserved: usize::from(cores > 2),

@@ -22,13 +22,16 @@ mod package;
 mod plain;
 mod profile;
 mod program;
+mod remote;
 mod soffice;
 mod staged_input;
+mod starter;
+mod task;
 mod zip_directory;
 
 pub use platen_pool::{
-    Chosen, Demand, Isolation, Lane, Launcher, Plain, SandboxUnavailable, Snapshot, StartError,
-    announce_sandbox_program, choose_launcher, detect_launcher,
+    Chosen, Demand, Isolation, Lane, Launcher, Mode, Origin, Plain, SandboxUnavailable, Snapshot,
+    StartError, announce_sandbox_program, choose_origin, detect_launcher, is_address,
 };
 pub use platen_urp::Phases;
 
@@ -43,4 +46,6 @@ pub use self::{
     options::{OPTIONS, Options, Shape, Spec},
     profile::profile_settings,
     program::{INSTALL_HINT, Installation, find_libreoffice},
+    remote::try_remote,
+    starter::Starter,
 };

@@ -3,28 +3,29 @@
 use std::{
     fs::File,
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use futures_core::future::BoxFuture;
 use platen_content::Content;
-use platen_pool::{Attempt, Isolation, Key, Launcher, Pool, Request, Snapshot};
-use platen_urp::{Authors, Conversion, Input, Output, Phases, Property};
+use platen_pool::{Isolation, Key, Origin, Pool, Request, Snapshot};
+use platen_urp::{Conversion, Property};
 use sha2::{Digest, Sha256};
 use tracing::{Instrument as _, field::Empty};
 
 use crate::{
-    Config, Detected, Error, Installation,
+    Config, Detected, Error,
     crash_report::{CrashReport, Report, Work},
     detect::{Inspected, inspect},
     deterministic, find_libreoffice,
-    format::{Family, Target},
+    format::Target,
     job::{Document, Job, Source, Times},
-    outcome::{Failed, Known, is_crash, job_error},
-    soffice::{Soffice, Worker},
-    staged_input::{self, StagedInput},
+    outcome::{Known, job_error},
+    soffice::Soffice,
+    staged_input::StagedInput,
+    task::{self, Done, Task, harmless},
 };
 
 /// State of a converter.
@@ -48,14 +49,8 @@ pub struct Office {
 /// A larger PDF is not made deterministic and stays in its file. In bytes.
 const MAX_STABLE_BYTES: u64 = 256 << 20;
 
-/// Larger results stay in a file instead of memory. In bytes.
-const MAX_HELD_BYTES: u64 = 8 << 20;
-
 /// Larger documents are examined on a blocking thread. In bytes.
 const INLINE_BYTES: usize = 256 << 10;
-
-/// Time reserved for the steps after LibreOffice.
-const MARGIN: Duration = Duration::from_millis(100);
 
 impl Office {
     /// Creates a converter with temporary folders below `parent`. Must be called within a tokio
@@ -65,9 +60,19 @@ impl Office {
     /// The temporary folder cannot be created.
     pub fn new(
         config: Config,
-        launcher: Arc<dyn Launcher>,
+        origin: impl Into<Origin>,
         parent: impl Into<PathBuf>,
     ) -> io::Result<Self> {
+        let mut config = config;
+        let mut origin = origin.into();
+        if !config.remote.is_empty() {
+            origin = Origin::Remote;
+            config.slots = config.remote.len();
+            config.reserved = config.reserved.min(config.slots.saturating_sub(2));
+            config.spares = config.spares.min(1);
+            // A start waits for a process to be free; attempts to connect have limits of their own.
+            config.start_timeout = Duration::from_secs(24 * 3600);
+        }
         let pool = platen_pool::Config {
             slots: config.slots,
             reserved: config.reserved,
@@ -81,7 +86,7 @@ impl Office {
         };
         let kind = Soffice::new(config.clone());
         Ok(Self {
-            pool: Pool::new(kind, pool, launcher, parent)?,
+            pool: Pool::new(kind, pool, origin, parent)?,
             config,
             report: Report::default(),
         })
@@ -94,13 +99,19 @@ impl Office {
         self
     }
 
-    /// Finds the installed LibreOffice.
+    /// Fails if this process starts LibreOffice and there is none. Who else starts it says so when
+    /// it is asked to.
     ///
     /// # Errors
-    /// There is none.
-    pub fn installation(&self) -> Result<Installation, Error> {
+    /// LibreOffice is not installed.
+    pub fn check_installed(&self) -> Result<(), Error> {
+        if !matches!(self.pool.spawner().origin(), Origin::Here(_)) {
+            return Ok(());
+        }
         let found = find_libreoffice(self.config.program.as_deref());
-        found.map_err(|error| Error::NotInstalled(Arc::new(error)))
+        found
+            .map(drop)
+            .map_err(|error| Error::NotInstalled(Arc::new(error)))
     }
 
     /// Its configuration.
@@ -159,7 +170,7 @@ impl Office {
 
     async fn convert_within(&self, job: Job) -> Result<Document, Error> {
         let begin = Instant::now();
-        self.installation()?;
+        self.check_installed()?;
         let (inspected, key) = match &job.source {
             Source::Content(Content::Held(bytes)) if bytes.len() <= INLINE_BYTES => {
                 look(&job, &self.config)?
@@ -233,7 +244,7 @@ impl Office {
                 key: Some(key),
             };
             let done = self.pool.run(request, |worker, attempt| {
-                let running = run(worker, attempt, task.clone());
+                let running = task::run(worker, attempt, task.clone());
                 Box::pin(async move {
                     let done = running.await;
                     done.map_err(|error| job_error(error, known, timeout))
@@ -247,16 +258,6 @@ impl Office {
         }
         Err(Error::Conversation(platen_urp::Error::HasChanges))
     }
-}
-
-/// A task for a process.
-#[derive(Clone)]
-struct Task {
-    conversion: Conversion,
-    source: StagedInput,
-    name: Option<String>,
-    work: Work,
-    limit_bytes: u64,
 }
 
 /// The request to LibreOffice.
@@ -329,120 +330,6 @@ fn look_at(
         }
     }
     Ok((inspected, Key(hash.finalize().into())))
-}
-
-/// The folder of a job, the same for each, because documents can show where they are.
-const JOB: &str = "job-current";
-
-struct Done {
-    body: Content,
-    phases: Phases,
-    waited: Duration,
-}
-
-/// Runs a task on a process. `None` if the process is unsuitable for the document.
-async fn run(worker: &mut Worker, attempt: Attempt, task: Task) -> Result<Option<Done>, Failed> {
-    let Task {
-        mut conversion,
-        source,
-        name,
-        work,
-        limit_bytes,
-    } = task;
-    let left = attempt.deadline.saturating_duration_since(Instant::now());
-    conversion.timeout = Some(left.saturating_sub(MARGIN));
-    worker.jobs += 1;
-    let folder = worker.jobs_in.join(JOB);
-    // No staged document has a name that starts with a dot.
-    let name_of_result = format!(".result.{}", work.target.extension());
-    let result = folder.join(&name_of_result);
-    // An earlier job may have left what could not be removed then.
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir(&folder).map_err(Failed::Output)?;
-    let folder = RemoveOnDrop(folder);
-    let input = source.place(&folder.0, name.as_deref()).await;
-    let input = input.map_err(Failed::Output)?;
-    // The same place by the name that LibreOffice knows it by.
-    let seen = worker.jobs_seen_in.join(JOB);
-    let input = match input.strip_prefix(&folder.0) {
-        Ok(name) => seen.join(name),
-        Err(_) => input,
-    };
-    let (input, output) = (Input::Path(input), Output::Path(seen.join(name_of_result)));
-    let is_text = work.family == Family::Text;
-    conversion.authors = match worker.knows_authors {
-        _ if !is_text => Authors::Any,
-        true => Authors::NoChanges,
-        false => Authors::Tell,
-    };
-    work.begins(worker.process.clone(), attempt.number);
-    let converted = worker.client.convert(input, output, &conversion).await;
-    worker.knows_authors |= work.stage.has_authors();
-    let taken = match converted {
-        Ok(converted) => take(&result, limit_bytes).map(|body| (body, converted.phases)),
-        Err(platen_urp::Error::HasChanges) => {
-            worker.is_spent = true;
-            return Ok(None);
-        }
-        Err(error) => Err(Failed::Urp(error)),
-    };
-    drop(folder);
-    if let Err(Failed::Urp(error)) = &taken
-        && is_crash(error)
-    {
-        work.process_ended().await;
-    }
-    let (body, phases) = taken?;
-    Ok(Some(Done {
-        body,
-        phases,
-        waited: attempt.waited,
-    }))
-}
-
-/// The folder of a job, removed on drop.
-struct RemoveOnDrop(PathBuf);
-
-impl Drop for RemoveOnDrop {
-    fn drop(&mut self) {
-        // Anything left is removed together with the folder of the process.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A safe version of the document's name. LibreOffice shows it in fields and uses it for the sheet
-/// of a CSV file.
-fn harmless(name: &str, detected: &Detected) -> String {
-    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-    let kept = |text: &str, most: usize| -> String {
-        let known = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
-        text.chars().filter(known).take(most).collect()
-    };
-    let (stem, extension) = (kept(stem, 60), kept(extension, 10));
-    let stem = match stem.trim() {
-        "" => staged_input::NAMELESS,
-        stem => stem,
-    };
-    match extension.trim() {
-        "" => stem.to_owned(),
-        // LibreOffice asks whether to open a text with the name of a workbook.
-        _ if detected.is_plain_sheet() => stem.to_owned(),
-        extension => format!("{stem}.{extension}"),
-    }
-}
-
-/// Opens a result. Its name is removed afterwards, so that nothing is left behind whatever happens.
-fn take(path: &Path, limit_bytes: u64) -> Result<Content, Failed> {
-    let file = File::open(path).map_err(Failed::Output)?;
-    let size = file.metadata().map_err(Failed::Output)?.len();
-    if size > limit_bytes {
-        return Err(Failed::TooLarge(limit_bytes));
-    }
-    match size > MAX_HELD_BYTES {
-        true => Content::of_file(file),
-        false => std::fs::read(path).map(Content::from),
-    }
-    .map_err(Failed::Output)
 }
 
 /// Makes a PDF deterministic, on a blocking thread.

@@ -15,7 +15,7 @@ use platen_fonts::Installed;
 use crate::program::Installation;
 
 /// Settings: path, property and value.
-const SETTINGS: &[(&str, &str, &str)] = &[
+pub(crate) const SETTINGS: &[(&str, &str, &str)] = &[
     (
         "/org.openoffice.Setup/Office",
         "ooSetupInstCompleted",

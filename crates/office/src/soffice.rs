@@ -5,7 +5,10 @@ use std::{
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -14,19 +17,23 @@ use md5::{Digest, Md5};
 use parking_lot::Mutex;
 use platen_fonts::{FontSettings, Installed};
 use platen_pool::{
-    Command, Driver, Folder, Handle, Purpose, Spawner, StartError, Started, Unsound,
+    Command, Controller, Driver, Folder, Handle, Origin, Process, Program, Purpose, Spawner,
+    StartError, Started, Unsound,
 };
-use platen_urp::{Client, Conversion, Input, Options, Output};
+use platen_urp::{Bridge, Client, Conversion, Files, Input, Options, Output};
+use tokio::net::UnixStream;
 
 use crate::{
     config::Config,
     profile::{self, Template},
     program::{Installation, find_allocator, find_libreoffice},
+    remote::{self, Lease, Members},
 };
 
 /// Starts and supervises LibreOffice processes.
 pub(crate) struct Soffice {
     config: Config,
+    members: Arc<Members>,
     template: tokio::sync::OnceCell<Template>,
     version: Mutex<Option<String>>,
 }
@@ -34,19 +41,79 @@ pub(crate) struct Soffice {
 /// A process that is ready for a conversion.
 pub(crate) struct Worker {
     pub(crate) client: Client,
-    /// The folder that holds the folder of the current job.
-    pub(crate) jobs_in: PathBuf,
-    /// The same folder by the path that LibreOffice uses: in a sandbox, one that reveals nothing of
-    /// this machine.
-    pub(crate) jobs_seen_in: PathBuf,
-    pub(crate) jobs: u64,
-    pub(crate) process: Handle,
+    pub(crate) place: Place,
+    /// Its process, if it is known here.
+    pub(crate) process: Option<Handle>,
     /// Whether it has seen authors of changes or comments, which would affect the colors of
     /// changes in later documents.
     pub(crate) knows_authors: bool,
     /// Whether it turned out to be unsuitable for that reason and must be replaced.
     pub(crate) is_spent: bool,
-    _pipes: PipeFiles,
+    _held: Held,
+}
+
+/// What must be kept as long as a process is used.
+enum Held {
+    /// Its pipes, if it was started here.
+    Pipes(#[expect(dead_code)] Option<PipeFiles>),
+    /// The right to use a process of others.
+    Lease(#[expect(dead_code)] Lease),
+}
+
+/// How documents get to a process, and results back.
+pub(crate) enum Place {
+    /// As files in a folder.
+    Folder {
+        /// The folder that holds the folder of the current job.
+        path: PathBuf,
+        /// The same folder by the path that LibreOffice uses: in a sandbox, one that reveals
+        /// nothing of this machine.
+        seen: PathBuf,
+    },
+    /// Over the connection.
+    Elsewhere(Elsewhere),
+}
+
+/// A LibreOffice with which this process shares no folder.
+pub(crate) struct Elsewhere {
+    /// The files that it sees.
+    pub(crate) files: Files,
+    /// Where it may write.
+    pub(crate) folder: PathBuf,
+    /// The folder of a job in that one, if others may write there, too.
+    pub(crate) job: Option<String>,
+    /// The folder for large documents and results here.
+    pub(crate) spool: PathBuf,
+}
+
+impl Elsewhere {
+    async fn new(client: &Client, spawner: &Spawner) -> Result<Self, StartError> {
+        let failed = |error| StartError::Unusable(Box::new(error));
+        // A temporary folder of its own is the same for each, so that documents, which can show
+        // where they are, do not differ.
+        let folder = match spawner.isolation().files {
+            true => "/tmp".into(),
+            false => {
+                let url = client.temporary_folder().await.map_err(failed)?;
+                let path = url.strip_prefix("file://").unwrap_or("/tmp");
+                PathBuf::from(path)
+            }
+        };
+        Ok(Self {
+            files: client.files().await.map_err(failed)?,
+            folder,
+            job: matches!(spawner.origin(), Origin::Remote).then(remote::job_folder),
+            spool: spawner.place().to_owned(),
+        })
+    }
+}
+
+/// A process that has been started, and a connection to it.
+pub(crate) struct Launched {
+    pub(crate) process: Process,
+    pub(crate) stream: UnixStream,
+    /// What is shared with it, if it was started here.
+    here: Option<(Place, PipeFiles)>,
 }
 
 /// Interval between attempts to connect to a pipe that does not exist yet.
@@ -55,6 +122,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 impl Soffice {
     pub(crate) fn new(config: Config) -> Self {
         Self {
+            members: Members::new(&config.remote),
             config,
             template: tokio::sync::OnceCell::new(),
             version: Mutex::new(None),
@@ -75,6 +143,88 @@ impl Soffice {
     ) -> Result<&Template, StartError> {
         let make = || make_template(spawner, installation, &self.config);
         self.template.get_or_try_init(make).await
+    }
+
+    /// Connects to a process of others.
+    async fn attach(&self, spawner: &Spawner) -> Result<Started<Worker>, StartError> {
+        let attached = self.members.attach().await?;
+        let elsewhere = Elsewhere::new(&attached.client, spawner).await?;
+        *self.version.lock() = Some(attached.version);
+        Ok(Started {
+            child: Worker {
+                client: attached.client,
+                place: Place::Elsewhere(elsewhere),
+                process: None,
+                knows_authors: false,
+                is_spent: false,
+                _held: Held::Lease(attached.lease),
+            },
+            process: None,
+        })
+    }
+
+    /// Starts a process and connects to it.
+    pub(crate) async fn launch(&self, spawner: &Spawner) -> Result<Launched, StartError> {
+        let installation = find_libreoffice(self.config.program.as_deref())?;
+        let template = self.template(spawner, &installation).await?;
+        let folder = spawner.folder()?;
+        let path = folder.path().to_owned();
+        let profile = path.join("profile");
+        let overlay = template.overlay.as_deref();
+        let launch = Launch::new(spawner, &folder, profile, overlay, &template.fonts);
+        let copied = profile::copy(&template.profile, &launch.profile);
+        copied.map_err(|source| StartError::Folder {
+            path: path.clone(),
+            source,
+        })?;
+        let process = spawner.spawn(launch.command(&installation), folder)?;
+        let stream = loop {
+            match UnixStream::connect(&launch.pipe).await {
+                Ok(stream) => break stream,
+                Err(_) if process.handle().is_running() => {
+                    tokio::time::sleep(POLL_INTERVAL).await;
+                }
+                Err(_) => return Err(process.handle().ended_early().await),
+            }
+        };
+        let isolation = spawner.isolation();
+        let (path, seen) = match isolation.files {
+            true => (isolation.tmp(&path), "/tmp".into()),
+            false => (path.clone(), path),
+        };
+        Ok(Launched {
+            process,
+            stream,
+            here: Some((Place::Folder { path, seen }, launch.pipes)),
+        })
+    }
+}
+
+/// Has the controller start a process.
+async fn ask(controller: &Controller) -> Result<Launched, StartError> {
+    let mut process = controller.start(Program::LibreOffice).await?;
+    let Some(stream) = process.socket.take() else {
+        return Err(process.handle().ended_early().await);
+    };
+    Ok(Launched {
+        process,
+        stream,
+        here: None,
+    })
+}
+
+/// The client of a connection; if it fails, why the process ended, if it did.
+async fn client(stream: UnixStream, process: &Handle) -> Result<Client, StartError> {
+    let (reader, writer) = stream.into_split();
+    let bridge = Bridge::start(Box::new(reader), Box::new(writer), Options::default()).await;
+    let client = match bridge {
+        Ok(bridge) => Client::over(bridge).await,
+        Err(error) => Err(error),
+    };
+    match client {
+        Ok(client) => Ok(client),
+        Err(_) if !process.is_running() => Err(process.ended_early().await),
+        Err(error) => Err(StartError::Unusable(Box::new(error))),
     }
 }
 
@@ -247,31 +397,25 @@ impl Driver for Soffice {
         spawner: &Spawner,
         purpose: Purpose,
     ) -> Result<Started<Worker>, StartError> {
-        let installation = find_libreoffice(self.config.program.as_deref())?;
-        let template = self.template(spawner, &installation).await?;
-        let folder = spawner.folder()?;
-        let path = folder.path().to_owned();
-        let profile = path.join("profile");
-        let overlay = template.overlay.as_deref();
-        let launch = Launch::new(spawner, &folder, profile, overlay, &template.fonts);
-        let copied = profile::copy(&template.profile, &launch.profile);
-        copied.map_err(|source| StartError::Folder {
-            path: path.clone(),
-            source,
-        })?;
-        let process = spawner.spawn(launch.command(&installation), folder)?;
-        let client = loop {
-            let connected = Client::connect_unix(&launch.pipe, Options::default()).await;
-            match connected {
-                Ok(client) => break client,
-                Err(platen_urp::Error::Connect { .. }) if process.handle().is_running() => {
-                    tokio::time::sleep(POLL_INTERVAL).await;
-                }
-                Err(_) if !process.handle().is_running() => {
-                    return Err(process.handle().ended_early().await);
-                }
-                Err(error) => return Err(StartError::Unusable(Box::new(error))),
-            }
+        if matches!(spawner.origin(), Origin::Remote) {
+            return self.attach(spawner).await;
+        }
+        let launched = match spawner.origin().controller() {
+            Some(controller) => ask(controller).await?,
+            None => self.launch(spawner).await?,
+        };
+        let Launched {
+            process,
+            stream,
+            here,
+        } = launched;
+        let client = client(stream, process.handle()).await?;
+        let (place, pipes) = match here {
+            Some((place, pipes)) => (place, Some(pipes)),
+            None => (
+                Place::Elsewhere(Elsewhere::new(&client, spawner).await?),
+                None,
+            ),
         };
         let version = client.version().await;
         let version = version.map_err(|error| StartError::Unusable(Box::new(error)))?;
@@ -283,21 +427,14 @@ impl Driver for Soffice {
         let mut last = self.version.lock();
         *last = Some(version);
         drop(last);
-        let isolation = spawner.isolation();
-        let (jobs_in, jobs_seen_in) = match isolation.files {
-            true => (isolation.tmp(&path), "/tmp".into()),
-            false => (path.clone(), path),
-        };
         Ok(Started {
             child: Worker {
                 client,
-                jobs_in,
-                jobs_seen_in,
-                jobs: 0,
-                process: process.handle().clone(),
+                place,
+                process: Some(process.handle().clone()),
                 knows_authors: false,
                 is_spent: false,
-                _pipes: launch.pipes,
+                _held: Held::Pipes(pipes),
             },
             process: Some(process),
         })
@@ -314,6 +451,10 @@ impl Driver for Soffice {
 
     fn is_spent(&self, worker: &Worker) -> bool {
         worker.is_spent
+    }
+
+    fn starts_at_will(&self) -> bool {
+        self.config.remote.is_empty()
     }
 
     fn is_alive(&self, worker: &Worker) -> bool {

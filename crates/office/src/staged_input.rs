@@ -2,10 +2,15 @@
 
 use std::{
     fs::File,
-    io,
+    io::{self, Seek, Write},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
+
+use tokio::io::AsyncRead;
 
 use crate::{changes::Patch, job::Source};
 
@@ -14,6 +19,23 @@ pub(crate) const NAMELESS: &str = "document";
 
 /// Larger documents are written on a blocking thread. In bytes.
 const INLINE_BYTES: u64 = 256 << 10;
+
+/// Larger documents are sent from a file instead of memory. In bytes.
+const MAX_SENT_BYTES: u64 = 16 << 20;
+
+/// A new file in a folder that only this process uses; it has no name and is freed when it is closed.
+pub(crate) fn spool(folder: &Path) -> io::Result<File> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let place = folder.join(format!("spool-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+    let mut options = File::options();
+    let file = options
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&place)?;
+    std::fs::remove_file(place)?;
+    Ok(file)
+}
 
 /// A document, and the change to make before LibreOffice reads it.
 #[derive(Clone)]
@@ -45,6 +67,31 @@ impl StagedInput {
         Ok(place)
     }
 
+    /// The document, to be sent over a connection. A large one goes through a file in `folder`.
+    pub(crate) async fn send(self, folder: &Path) -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
+        let size = self.size_bytes();
+        if size <= INLINE_BYTES {
+            return self.in_memory();
+        }
+        let folder = folder.to_owned();
+        let sent = tokio::task::spawn_blocking(move || {
+            if size <= MAX_SENT_BYTES {
+                return self.in_memory();
+            }
+            let mut file = spool(&folder)?;
+            self.write_to(&mut file)?;
+            file.rewind()?;
+            Ok(Box::new(tokio::fs::File::from_std(file)) as Box<dyn AsyncRead + Send + Unpin>)
+        });
+        sent.await.map_err(io::Error::other)?
+    }
+
+    fn in_memory(&self) -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes)?;
+        Ok(Box::new(io::Cursor::new(bytes)))
+    }
+
     pub(crate) fn size_bytes(&self) -> u64 {
         match &self.source {
             Source::Content(content) => content.size_bytes(),
@@ -53,17 +100,19 @@ impl StagedInput {
     }
 
     fn write(&self, place: &Path) -> io::Result<()> {
-        let mut to = File::create_new(place)?;
+        self.write_to(&mut File::create_new(place)?)
+    }
+
+    fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
         match (&self.source, self.patch.as_deref()) {
-            (Source::Content(content), None) => content.write_to(&mut to)?,
-            (Source::Content(content), Some(patch)) => patch.apply(content.reader(), &mut to)?,
-            (Source::Path(path), patch) => copy(&File::open(path)?, patch, &mut to)?,
+            (Source::Content(content), None) => content.write_to(to),
+            (Source::Content(content), Some(patch)) => patch.apply(content.reader(), to),
+            (Source::Path(path), patch) => copy(&File::open(path)?, patch, to),
         }
-        Ok(())
     }
 }
 
-fn copy(mut from: &File, patch: Option<&Patch>, to: &mut File) -> io::Result<()> {
+fn copy(mut from: &File, patch: Option<&Patch>, to: &mut impl Write) -> io::Result<()> {
     match patch {
         Some(patch) => patch.apply(from, to),
         // Copied in the kernel if possible.

@@ -11,7 +11,8 @@ use crate::{
     command::Command,
     error::StartError,
     folder::{Folder, Root},
-    launcher::{Isolation, Launcher},
+    launcher::Isolation,
+    origin::Origin,
     process::Process,
 };
 
@@ -45,6 +46,12 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Asks a child to exit. The pool applies `stop_timeout` and then kills the process anyway.
     fn stop(&self, child: Self::Child) -> impl Future<Output = ()> + Send;
+
+    /// False if there is a fixed number of children, which others have started: the retry of a job then
+    /// takes any of them instead of one started for it.
+    fn starts_at_will(&self) -> bool {
+        true
+    }
 
     /// True if a job left state in the child that later jobs would see; such a child is replaced.
     fn is_spent(&self, _child: &Self::Child) -> bool {
@@ -86,19 +93,30 @@ pub struct Started<C> {
 #[derive(Clone)]
 pub struct Spawner {
     pub(crate) root: Arc<Root>,
-    pub(crate) launcher: Arc<dyn Launcher>,
+    origin: Origin,
 }
 
 impl fmt::Debug for Spawner {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = formatter.debug_struct("Spawner");
-        text.field("root", &self.root)
-            .field("launcher", &self.launcher);
+        text.field("root", &self.root).field("origin", &self.origin);
         text.finish()
     }
 }
 
 impl Spawner {
+    /// Starts processes without a pool, with their folders in one below `parent`. Removes those of
+    /// dead owners.
+    ///
+    /// # Errors
+    /// The folder cannot be created.
+    pub fn new(kind: &str, origin: impl Into<Origin>, parent: &Path) -> std::io::Result<Self> {
+        Ok(Self {
+            root: Arc::new(Root::create(parent, kind)?),
+            origin: origin.into(),
+        })
+    }
+
     /// Creates an empty folder, removed once its process has ended.
     ///
     /// # Errors
@@ -119,14 +137,25 @@ impl Spawner {
     /// Starts a process with `folder` as its working, home and temporary folder.
     ///
     /// # Errors
-    /// The program cannot be started.
+    /// The program cannot be started, or nothing is started here ([`Origin`]).
     pub fn spawn(&self, command: Command, folder: Folder) -> Result<Process, StartError> {
-        Process::start(self.launcher.as_ref(), command, folder)
+        match &self.origin {
+            Origin::Here(launcher) => Process::start(launcher.as_ref(), command, folder),
+            Origin::Controller(_) | Origin::Remote => {
+                Err(StartError::Unusable("nothing is started here".into()))
+            }
+        }
+    }
+
+    /// Where processes come from.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// What the children are isolated from.
     #[must_use]
     pub fn isolation(&self) -> Isolation {
-        self.launcher.isolation()
+        self.origin.isolation()
     }
 }

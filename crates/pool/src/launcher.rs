@@ -37,6 +37,8 @@ pub struct Isolation {
     pub files: bool,
     /// Children see other files but Landlock keeps them from opening any.
     pub fence: bool,
+    /// Children run elsewhere: who runs them isolates them, or nobody.
+    pub remote: bool,
 }
 
 impl Isolation {
@@ -61,13 +63,14 @@ impl Isolation {
         !self.files && !self.fence
     }
 
-    /// The label for logs and metrics: `full`, `landlock`, `network` or `none`.
+    /// The label for logs and metrics: `full`, `landlock`, `network`, `remote` or `none`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self { files: true, .. } => "full",
             Self { fence: true, .. } => "landlock",
             Self { network: true, .. } => "network",
+            Self { remote: true, .. } => "remote",
             _ => "none",
         }
     }
@@ -186,7 +189,7 @@ impl Launcher for Sandbox {
         Isolation {
             network: true,
             files: true,
-            fence: false,
+            ..Isolation::default()
         }
     }
 }
@@ -258,14 +261,9 @@ impl Demand {
     }
 }
 
-/// The launcher that [`choose_launcher`] selected.
-#[derive(Clone, Debug)]
-pub struct Chosen {
-    /// The launcher.
-    pub launcher: Arc<dyn Launcher>,
-    /// Why it is weaker than the full sandbox; `None` if it is the full sandbox.
-    pub reason: Option<String>,
-}
+/// The launcher that [`choose_launcher`] selected, and why it is weaker than the full sandbox if it
+/// is.
+type Selected = (Arc<dyn Launcher>, Option<String>);
 
 /// A sandbox is required but unavailable on this machine.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -293,17 +291,14 @@ pub fn announce_sandbox_program() {
 ///
 /// # Errors
 /// A sandbox is required and unavailable.
-pub async fn choose_launcher(demand: Demand) -> Result<Chosen, SandboxUnavailable> {
+pub(crate) async fn choose_launcher(demand: Demand) -> Result<Selected, SandboxUnavailable> {
     if demand == Demand::Off {
-        return Ok(Chosen {
-            launcher: Arc::new(Plain),
-            reason: Some("sandbox switched off".to_owned()),
-        });
+        return Ok((Arc::new(Plain), Some("sandbox switched off".to_owned())));
     }
     if demand == Demand::Landlock {
         let (launcher, reason) = detect_fence().await;
         let reason = reason.or_else(|| Some("namespaces are switched off".to_owned()));
-        return Ok(Chosen { launcher, reason });
+        return Ok((launcher, reason));
     }
     let find = || async {
         let none = || "this program does not set up sandboxes".to_owned();
@@ -311,10 +306,7 @@ pub async fn choose_launcher(demand: Demand) -> Result<Chosen, SandboxUnavailabl
     };
     let reason = match FOUND.get_or_init(find).await {
         Ok(sandbox) => {
-            return Ok(Chosen {
-                launcher: Arc::new(sandbox.clone()),
-                reason: None,
-            });
+            return Ok((Arc::new(sandbox.clone()), None));
         }
         Err(reason) => reason.clone(),
     };
@@ -326,14 +318,11 @@ pub async fn choose_launcher(demand: Demand) -> Result<Chosen, SandboxUnavailabl
         None => reason,
         Some(without) => format!("{reason}; {without}"),
     };
-    Ok(Chosen {
-        launcher,
-        reason: Some(reason),
-    })
+    Ok((launcher, Some(reason)))
 }
 
 /// The strongest launcher without mount namespaces, and why it lacks Landlock if it does.
-async fn detect_fence() -> (Arc<dyn Launcher>, Option<String>) {
+async fn detect_fence() -> Selected {
     let within = detect_launcher().await;
     let Some(program) = PROGRAM.get() else {
         return (within, None);

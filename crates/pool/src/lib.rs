@@ -55,6 +55,7 @@
 mod admission;
 mod command;
 mod config;
+mod controller;
 mod driver;
 mod error;
 mod folder;
@@ -62,6 +63,7 @@ mod launcher;
 mod lease;
 mod maintenance;
 mod metrics;
+mod origin;
 mod poison;
 mod pool;
 mod process;
@@ -72,14 +74,16 @@ pub use self::{
     admission::Lane,
     command::{Command, Limits, Pipes},
     config::Config,
+    controller::{Bounds, Controller, Greeting, NoController, Program, Programs, Server, Shut},
     driver::{Driver, Purpose, Spawner, Started, Unsound},
     error::{Error, JobError, StartError, Verdict},
     folder::Folder,
     launcher::{
-        Chosen, Demand, Isolation, Launcher, Plain, Sandbox, SandboxUnavailable, Unshare,
-        announce_sandbox_program, choose_launcher, detect_launcher,
+        Demand, Isolation, Launcher, Plain, Sandbox, SandboxUnavailable, Unshare,
+        announce_sandbox_program, detect_launcher,
     },
     metrics::{BOUNDS_SECONDS, HistogramSnapshot, Reason, Refusal, Snapshot},
+    origin::{Chosen, Mode, Origin, choose_origin, is_address},
     poison::Key,
     pool::{Attempt, JobFuture, Pool, Request},
     process::{Handle, Process},

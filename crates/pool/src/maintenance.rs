@@ -51,7 +51,7 @@ async fn measure<K: Driver>(processes: &Arc<ProcessSet<K>>) {
     let measuring = tokio::task::spawn_blocking(move || {
         let table = Table::read();
         for (process, memory) in children {
-            let bytes = table.memory_bytes(process.pid());
+            let bytes = process.memory_in(&table);
             memory.bytes.store(bytes, Ordering::Relaxed);
             process.measured(bytes);
             if kill_above > 0 && bytes > kill_above {

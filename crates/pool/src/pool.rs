@@ -15,10 +15,11 @@ use crate::{
     config::Config,
     driver::{Driver, Spawner},
     error::{Error, JobError, Verdict},
-    launcher::{Isolation, Launcher},
+    launcher::Isolation,
     lease::Lease,
     maintenance,
     metrics::{Reason, Refusal, Snapshot},
+    origin::Origin,
     poison::{Key, MAX_CRASHES, Poison},
     process_set::{NoChild, ProcessSet},
 };
@@ -89,13 +90,13 @@ impl<K: Driver> Pool<K> {
     pub fn new(
         driver: K,
         config: Config,
-        launcher: Arc<dyn Launcher>,
+        origin: impl Into<Origin>,
         parent: impl Into<PathBuf>,
     ) -> std::io::Result<Self> {
         let config = config.clamped();
         let admission = Admission::new(&config);
         let poison = Poison::new(config.max_remembered_inputs, config.remember_inputs_for);
-        let processes = ProcessSet::new(driver, config, launcher, &parent.into())?;
+        let processes = ProcessSet::new(driver, config, origin.into(), &parent.into())?;
         processes.fill();
         processes
             .runtime
@@ -147,7 +148,7 @@ impl<K: Driver> Pool<K> {
         let mut waited = None;
         let mut crashes = 0;
         loop {
-            let retry = crashes > 0;
+            let retry = crashes > 0 && self.processes.driver.starts_at_will();
             let child = async {
                 if retry {
                     self.processes.start_for_retry().await

@@ -15,8 +15,9 @@ use parking_lot::Mutex;
 use rustix::process::{Pid, Resource, Rlimit};
 use tokio::{
     io::AsyncReadExt,
+    net::UnixStream,
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
-    sync::{Notify, watch},
+    sync::{Notify, mpsc, watch},
 };
 
 use crate::{
@@ -40,6 +41,8 @@ pub struct Process {
     pub input: Option<ChildStdin>,
     /// Pipe from what the child writes.
     pub output: Option<ChildStdout>,
+    /// A connection to the child, if who started it made one.
+    pub socket: Option<UnixStream>,
 }
 
 impl Process {
@@ -60,35 +63,49 @@ impl Process {
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
         let pid = pid.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
         set_limits(pid, limits);
-        let (exited_sender, exited) = watch::channel(None);
-        let (gone_sender, gone) = watch::channel(false);
-        let (read_sender, stderr_read) = watch::channel(false);
-        let shared = Arc::new(Shared {
-            pid,
-            kill: Notify::new(),
-            exited,
-            gone,
-            stderr_read,
-            stderr: Mutex::default(),
-            memory_bytes: AtomicU64::new(0),
-        });
+        let (shared, ends) = Shared::new(pid, None);
         let input = child.stdin.take();
         let output = child.stdout.take();
         if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(keep_stderr(stderr, Arc::clone(&shared), read_sender));
+            tokio::spawn(keep_stderr(stderr, Arc::clone(&shared), ends.stderr_read));
         }
         let supervised = Supervised { child, pid, folder };
         tokio::spawn(supervise(
             supervised,
             Arc::clone(&shared),
-            exited_sender,
-            gone_sender,
+            ends.exited,
+            ends.gone,
         ));
         Ok(Self {
             handle: Handle(shared),
             input,
             output,
+            socket: None,
         })
+    }
+
+    /// A process that another process started and supervises.
+    pub(crate) fn distant(pid: i32) -> (Self, Distance) {
+        let (kills, kill_members) = mpsc::channel(KILLS);
+        let (shared, ends) = Shared::new(
+            pid,
+            Some(Distant {
+                kills,
+                members: Mutex::default(),
+            }),
+        );
+        let process = Self {
+            handle: Handle(Arc::clone(&shared)),
+            input: None,
+            output: None,
+            socket: None,
+        };
+        let distance = Distance {
+            shared,
+            ends,
+            kill_members,
+        };
+        (process, distance)
     }
 
     /// A handle that outlives this value and may be cloned.
@@ -104,9 +121,78 @@ impl Drop for Process {
     }
 }
 
+/// Requests to kill a member that wait to be passed on; a further one is made again.
+const KILLS: usize = 16;
+
+/// What is known here of a process that another process supervises.
+#[derive(Debug)]
+struct Distant {
+    kills: mpsc::Sender<i32>,
+    members: Mutex<Vec<Member>>,
+}
+
+/// Who reports on a process: the senders of its ends.
+#[derive(Debug)]
+struct Ends {
+    exited: watch::Sender<Option<ExitStatus>>,
+    gone: watch::Sender<bool>,
+    stderr_read: watch::Sender<bool>,
+}
+
+/// The other side of [`Process::distant`]: tells the process's handles what happens, and what they
+/// ask for.
+#[derive(Debug)]
+pub(crate) struct Distance {
+    shared: Arc<Shared>,
+    ends: Ends,
+    kill_members: mpsc::Receiver<i32>,
+}
+
+/// What a handle asks for.
+#[derive(Debug)]
+pub(crate) enum Wish {
+    Kill,
+    KillMember(i32),
+}
+
+impl Distance {
+    /// The next wish.
+    pub(crate) async fn wish(&mut self) -> Wish {
+        tokio::select! {
+            () = self.shared.kill.notified() => Wish::Kill,
+            Some(pid) = self.kill_members.recv() => Wish::KillMember(pid),
+        }
+    }
+
+    /// The family as it is now.
+    pub(crate) fn measured(&self, bytes: u64, members: Vec<Member>) {
+        self.shared.memory_bytes.store(bytes, Ordering::Relaxed);
+        if let Some(distant) = &self.shared.distant {
+            *distant.members.lock() = members;
+        }
+    }
+
+    /// The process has exited.
+    pub(crate) fn exited(&self, status: ExitStatus, stderr: &str) {
+        self.shared
+            .stderr
+            .lock()
+            .extend(stderr.bytes().take(STDERR_KEPT));
+        self.ends.stderr_read.send_replace(true);
+        self.ends.exited.send_replace(Some(status));
+    }
+
+    /// Nothing is left of it.
+    pub(crate) fn gone(&self) {
+        self.ends.gone.send_replace(true);
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     pid: i32,
+    /// Set if another process supervises it.
+    distant: Option<Distant>,
     kill: Notify,
     exited: watch::Receiver<Option<ExitStatus>>,
     gone: watch::Receiver<bool>,
@@ -114,6 +200,30 @@ struct Shared {
     stderr: Mutex<VecDeque<u8>>,
     /// Memory of the family at the last measurement, in bytes.
     memory_bytes: AtomicU64,
+}
+
+impl Shared {
+    fn new(pid: i32, distant: Option<Distant>) -> (Arc<Self>, Ends) {
+        let (exited_sender, exited) = watch::channel(None);
+        let (gone_sender, gone) = watch::channel(false);
+        let (read_sender, stderr_read) = watch::channel(false);
+        let shared = Self {
+            pid,
+            distant,
+            kill: Notify::new(),
+            exited,
+            gone,
+            stderr_read,
+            stderr: Mutex::default(),
+            memory_bytes: AtomicU64::new(0),
+        };
+        let ends = Ends {
+            exited: exited_sender,
+            gone: gone_sender,
+            stderr_read: read_sender,
+        };
+        (Arc::new(shared), ends)
+    }
 }
 
 /// A cloneable reference to a process. It does not keep the process alive.
@@ -179,7 +289,15 @@ impl Handle {
     /// Memory of its family in bytes. Reads `/proc`, so it blocks.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        table::Table::read().memory_bytes(self.0.pid)
+        self.memory_in(&table::Table::read())
+    }
+
+    /// Memory of its family in a table of all processes; what was told last of a distant process.
+    pub(crate) fn memory_in(&self, table: &table::Table) -> u64 {
+        match &self.0.distant {
+            Some(_) => self.last_memory_bytes(),
+            None => table.memory_bytes(self.0.pid),
+        }
     }
 
     /// Memory of its family in bytes at the pool's last measurement, also after it has exited; 0
@@ -196,12 +314,17 @@ impl Handle {
     /// The processes of its family. Reads `/proc`, so it blocks.
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
-        table::Table::read().members(self.0.pid)
+        match &self.0.distant {
+            Some(distant) => distant.members.lock().clone(),
+            None => table::Table::read().members(self.0.pid),
+        }
     }
 
     /// Kills one process if it still belongs to the family.
     pub fn kill_member(&self, pid: i32) {
-        if self.is_running() && table::Table::read().family(self.0.pid).contains(&pid) {
+        if let Some(distant) = &self.0.distant {
+            let _ = distant.kills.try_send(pid);
+        } else if self.is_running() && table::Table::read().family(self.0.pid).contains(&pid) {
             table::kill(pid);
         }
     }

@@ -21,10 +21,9 @@ use crate::{
     config::Config,
     driver::{Driver, Purpose, Spawner, Started},
     error::StartError,
-    folder::Root,
-    launcher::Launcher,
     lease::Lease,
     metrics::{Metrics, Reason},
+    origin::Origin,
     process::{Handle, Process},
 };
 
@@ -127,10 +126,10 @@ impl<K: Driver> ProcessSet<K> {
     pub(crate) fn new(
         driver: K,
         config: Config,
-        launcher: Arc<dyn Launcher>,
+        origin: Origin,
         parent: &Path,
     ) -> std::io::Result<Arc<Self>> {
-        let root = Arc::new(Root::create(parent, driver.name())?);
+        let spawner = Spawner::new(driver.name(), origin, parent)?;
         let state = State {
             idle: Vec::new(),
             busy: HashMap::new(),
@@ -150,7 +149,7 @@ impl<K: Driver> ProcessSet<K> {
             driver,
             config,
             metrics: Metrics::default(),
-            spawner: Spawner { root, launcher },
+            spawner,
             runtime: Runtime::current(),
             state: Mutex::new(state),
             changed: watch::Sender::new(()),
@@ -335,8 +334,11 @@ impl<K: Driver> ProcessSet<K> {
     ) -> Result<PooledProcess<K::Child>, Arc<StartError>> {
         let begin = Instant::now();
         let after = self.config.start_timeout;
-        let started = tokio::time::timeout(after, self.driver.start(&self.spawner, purpose)).await;
-        let started = started.unwrap_or(Err(StartError::TimedOut { after }));
+        let starting = tokio::time::timeout(after, self.driver.start(&self.spawner, purpose));
+        let started = tokio::select! {
+            started = starting => started.unwrap_or(Err(StartError::TimedOut { after })),
+            () = self.until_closed() => Err(StartError::Unusable("shutting down".into())),
+        };
         let mut state = self.state();
         match started {
             Ok(Started { child, process }) => {
@@ -372,6 +374,11 @@ impl<K: Driver> ProcessSet<K> {
                 Err(error)
             }
         }
+    }
+
+    async fn until_closed(&self) {
+        let mut changed = self.changed.subscribe();
+        while !self.state().closed && changed.changed().await.is_ok() {}
     }
 
     /// Removes an idle child as soon as its process exits.

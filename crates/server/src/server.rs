@@ -8,14 +8,14 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
-use platen_browser::choose_launcher;
+use platen_browser::{Controller, Origin, SandboxUnavailable, choose_origin};
 use platen_delivery::{AcceptPolicy, Listener, Sharing};
 use platen_supervise::{AcceptBalancer, Channel, Membership, ProcessGroup};
 use tokio::{sync::watch, task::JoinHandle};
 use tracing::{error, info, warn};
 
 use crate::{
-    config::{ChildIsolation, Config},
+    config::{ChildIsolation, Config, ProcessConfig},
     deferred,
     delivery::{self, Connections, Listeners},
     extension::{Extension, ExtensionFactory},
@@ -305,14 +305,88 @@ async fn finish(services: &Services, mut connections: JoinHandle<()>) {
 
 /// Probes and logs the isolation available for LibreOffice and Chromium.
 async fn isolate(services: &Services) -> Result<(), Error> {
-    let demand = services.config.child_isolation;
-    let chosen = choose_launcher(demand.into()).await?;
-    let isolation = chosen.launcher.isolation();
+    let processes = services.config.processes.clone();
+    tokio::spawn(async move { try_remotes(&processes).await });
+    let demand = services.config.processes.child_isolation;
+    let mode = services.config.processes.mode();
+    let chosen = choose_origin(&mode, demand.into()).await?;
+    if let Origin::Controller(controller) = &chosen.origin {
+        return greet(controller, demand).await;
+    }
+    let isolation = chosen.origin.isolation();
     let (level, reason) = (isolation.name(), chosen.reason);
     if !isolation.files && demand == ChildIsolation::Auto {
         warn!(level, reason, "isolation of LibreOffice and Chromium");
     } else {
         info!(level, reason, "isolation of LibreOffice and Chromium");
+    }
+    Ok(())
+}
+
+/// Logs which processes of others answer. The service starts nevertheless: they may come later.
+async fn try_remotes(config: &ProcessConfig) {
+    for address in &config.office_remote {
+        say_remote(
+            "LibreOffice",
+            address,
+            platen_office::try_remote(address).await,
+        );
+    }
+    for address in &config.chromium_remote {
+        say_remote(
+            "Chromium",
+            address,
+            platen_browser::try_remote(address).await,
+        );
+    }
+}
+
+fn say_remote(program: &str, address: &str, tried: Result<String, String>) {
+    match tried {
+        Ok(version) => info!(
+            program,
+            remote = address,
+            version,
+            "a remote process answers"
+        ),
+        Err(cause) => error!(
+            program,
+            remote = address,
+            cause,
+            "a remote process does not answer"
+        ),
+    }
+}
+
+/// Logs what the controller can do. Without one the service starts nevertheless: it may come later.
+async fn greet(controller: &Controller, demand: ChildIsolation) -> Result<(), Error> {
+    match controller.greet().await {
+        Ok(greeting) => {
+            let lacking = [&greeting.chromium, &greeting.libreoffice];
+            for reason in lacking.into_iter().filter_map(|found| found.as_ref().err()) {
+                warn!(reason, "the controller cannot start a program");
+            }
+            info!(
+                version = greeting.version,
+                level = controller.isolation().name(),
+                chromium = greeting.chromium.ok(),
+                libreoffice = greeting.libreoffice.ok(),
+                maxProcesses = greeting.max_processes,
+                "isolation of LibreOffice and Chromium: the controller's"
+            );
+            let isolation = controller.isolation();
+            if demand == ChildIsolation::Required && !isolation.files {
+                let reason = format!("the controller's is `{}`", isolation.name());
+                return Err(SandboxUnavailable { reason }.into());
+            }
+        }
+        Err(error) => {
+            let cause = error.to_string();
+            error!(
+                cause,
+                "documents that need LibreOffice or Chromium get 503 until then"
+            );
+        }
     }
     Ok(())
 }

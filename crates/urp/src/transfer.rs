@@ -53,7 +53,7 @@ pub enum Transfer {
 const SEQUENCE_BYTES: usize = 32 * 1024 * 1024;
 
 /// Size of a piece, in bytes.
-const PIECE_BYTES: usize = 4 * 1024 * 1024;
+pub(crate) const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Import filters that work, and are fastest, with a stream that cannot seek. The others need one
 /// that can: without it, some produce an empty page and no error.
@@ -328,7 +328,7 @@ async fn read_bytes(input: &Reference, length: u64) -> Result<Bytes, Error> {
     Ok(bytes.freeze())
 }
 
-async fn read_piece(input: &Reference, left: u64) -> Result<Bytes, Error> {
+pub(crate) async fn read_piece(input: &Reference, left: u64) -> Result<Bytes, Error> {
     if left == 0 {
         return Ok(Bytes::new());
     }

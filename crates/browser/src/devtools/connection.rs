@@ -24,7 +24,7 @@ const OUTGOING: usize = 64;
 /// cannot fill memory with events.
 const EVENTS: usize = 4096;
 /// Maximum size of a message from Chromium, in bytes.
-const MAX_MESSAGE: u64 = 256 << 20;
+pub(super) const MAX_MESSAGE: u64 = 256 << 20;
 
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,10 +85,10 @@ struct Table {
 }
 
 #[derive(Debug)]
-struct Shared {
+pub(super) struct Shared {
     next: AtomicU64,
     table: Mutex<Table>,
-    closed: watch::Sender<bool>,
+    pub(super) closed: watch::Sender<bool>,
 }
 
 impl Shared {
@@ -96,7 +96,7 @@ impl Shared {
         self.table.lock()
     }
 
-    fn close(&self) {
+    pub(super) fn close(&self) {
         let mut table = self.table();
         table.closed = true;
         table.calls.clear();
@@ -110,7 +110,7 @@ impl Shared {
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     outgoing: mpsc::Sender<Vec<u8>>,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// Removes a call whose caller was dropped.
@@ -126,16 +126,28 @@ impl Drop for Call<'_> {
 }
 
 impl Connection {
+    /// A connection over the two ends of a pipe.
     pub(crate) fn new(input: ChildStdin, output: ChildStdout) -> Self {
+        let (connection, messages) = Self::unconnected();
+        tokio::spawn(write(input, messages, Arc::clone(&connection.shared)));
+        tokio::spawn(read(output, Arc::clone(&connection.shared)));
+        connection
+    }
+
+    /// A connection whose messages somebody carries.
+    pub(super) fn unconnected() -> (Self, mpsc::Receiver<Vec<u8>>) {
         let (outgoing, messages) = mpsc::channel(OUTGOING);
         let shared = Arc::new(Shared {
             next: AtomicU64::new(1),
             table: Mutex::default(),
             closed: watch::Sender::new(false),
         });
-        tokio::spawn(write(input, messages, Arc::clone(&shared)));
-        tokio::spawn(read(output, Arc::clone(&shared)));
-        Self { outgoing, shared }
+        (Self { outgoing, shared }, messages)
+    }
+
+    /// Closes the connection.
+    pub(crate) fn close(&self) {
+        self.shared.close();
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -244,7 +256,7 @@ async fn read(output: ChildStdout, shared: Arc<Shared>) {
     shared.close();
 }
 
-fn dispatch(message: &[u8], shared: &Shared) {
+pub(super) fn dispatch(message: &[u8], shared: &Shared) {
     let Ok(incoming) = serde_json::from_slice::<Incoming>(message) else {
         return;
     };

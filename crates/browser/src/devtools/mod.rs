@@ -2,5 +2,7 @@
 //! `--remote-debugging-pipe`; <https://chromedevtools.github.io/devtools-protocol/>).
 
 mod connection;
+mod socket;
 
 pub(crate) use self::connection::{CallError, Connection, Event, Events};
+pub(crate) use self::socket::connect;

@@ -16,6 +16,8 @@ use self::request_interceptor::{ORIGIN, RequestInterceptor};
 pub(crate) use self::{page_state::PageState, print::Sink};
 use crate::{chromium::Chromium, devtools::CallError, error::Error, outside::Outside};
 
+/// Port 9 (discard), where nothing listens.
+const DEAD_PROXY: &str = "http://127.0.0.1:9";
 /// How long disposing of a page may take before its whole Chromium process is killed.
 const DISPOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
@@ -49,7 +51,12 @@ impl Page {
         max_requests: u32,
     ) -> Result<Self, CallError> {
         let connection = chromium.connection.clone();
-        let create = json!({ "disposeOnDetach": true });
+        let mut create = json!({ "disposeOnDetach": true });
+        if chromium.is_remote() {
+            // What the command line says to a Chromium of ours: a proxy that does not exist.
+            create["proxyServer"] = DEAD_PROXY.into();
+            create["proxyBypassList"] = "<-loopback>".into();
+        }
         let created = chromium.ask("Target.createBrowserContext", create);
         let context = created.await?.browser_context_id;
         let guard = ContextGuard {

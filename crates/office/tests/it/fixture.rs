@@ -9,8 +9,13 @@ use std::{
 
 use bytes::Bytes;
 use platen_office::{
-    Config, Document, Error, Job, Launcher, Office, Options, Source, Target, detect_launcher,
+    Config, Document, Error, Job, Office, Options, Origin, Plain, Source, Starter, Target,
+    detect_launcher,
 };
+use platen_pool::{
+    Bounds, Controller, Demand, Greeting, Isolation, Process, Program, Programs, Server, StartError,
+};
+use tokio::task::JoinHandle;
 use zip::write::SimpleFileOptions;
 
 /// Generous: no test is about speed.
@@ -21,6 +26,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Bench {
     pub office: Office,
     pub folder: tempfile::TempDir,
+    controller: Option<JoinHandle<()>>,
 }
 
 pub async fn bench(config: Config) -> Option<Bench> {
@@ -36,13 +42,75 @@ pub async fn bench(config: Config) -> Option<Bench> {
 }
 
 /// The same with a launcher.
-pub async fn bench_behind(config: Config, launcher: Arc<dyn Launcher>) -> Option<Bench> {
+pub async fn bench_behind(config: Config, origin: impl Into<Origin>) -> Option<Bench> {
     if platen_office::find_libreoffice(None).is_err() {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
-    let office = Office::new(config, launcher, folder.path()).unwrap();
-    Some(Bench { office, folder })
+    let office = Office::new(config, origin, folder.path()).unwrap();
+    let controller = None;
+    Some(Bench {
+        office,
+        folder,
+        controller,
+    })
+}
+
+/// Programs of a controller: LibreOffice without a sandbox.
+struct Offices(Starter);
+
+impl Programs for Offices {
+    async fn start(&self, program: Program) -> Result<Process, StartError> {
+        assert_eq!(program, Program::LibreOffice);
+        self.0.start().await
+    }
+
+    fn greeting(&self) -> Greeting {
+        Greeting {
+            version: String::new(),
+            isolation: Isolation::default().into(),
+            chromium: Err("none".to_owned()),
+            libreoffice: Ok("any".to_owned()),
+            max_processes: 8,
+        }
+    }
+
+    fn say(&self, text: String) {
+        eprintln!("{text}");
+    }
+}
+
+/// A converter whose processes a controller starts, without a sandbox: documents go over the
+/// connection.
+pub async fn bench_by_controller(config: Config) -> Option<Bench> {
+    if platen_office::find_libreoffice(None).is_err() {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let starter = Starter::new(config.clone(), Arc::new(Plain), folder.path()).unwrap();
+    let socket = folder.path().join("s");
+    let bounds = Bounds {
+        users: Vec::new(),
+        max_processes: 8,
+        max_memory_bytes: 4 << 30,
+    };
+    let server = Server::listen(&socket, Offices(starter), bounds).unwrap();
+    let controller = Some(tokio::spawn(server.run(std::future::pending())));
+    let origin = Origin::Controller(Arc::new(Controller::new(&socket, Demand::Auto)));
+    let office = Office::new(config, origin, folder.path()).unwrap();
+    Some(Bench {
+        office,
+        folder,
+        controller,
+    })
+}
+
+/// Converters of both kinds: documents go as files, and over a connection.
+pub async fn benches() -> Vec<Bench> {
+    let mut all = Vec::new();
+    all.extend(bench(small()).await);
+    all.extend(bench_by_controller(small()).await);
+    all
 }
 
 /// A configuration of one process and one spare.
@@ -107,6 +175,14 @@ impl Bench {
     /// Shuts the converter down and checks that nothing of it is left.
     pub async fn close(self) {
         self.office.shutdown(Duration::from_secs(20)).await;
+        if let Some(controller) = &self.controller {
+            controller.abort();
+            until("the controller has ended", async || {
+                controller.is_finished()
+            })
+            .await;
+            std::fs::remove_file(self.folder.path().join("s")).unwrap();
+        }
         until("no process is left", async || self.processes().is_empty()).await;
         drop(self.office);
         let files = || {

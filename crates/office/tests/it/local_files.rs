@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use platen_office::{Plain, Target};
 
-use crate::fixture::{bench_behind, docx, docx_with, small, zip};
+use crate::fixture::{Bench, bench_behind, bench_by_controller, docx, docx_with, small, zip};
 
 fn has_picture(pdf: &[u8]) -> bool {
     let picture = b"/Subtype/Image";
@@ -53,9 +53,17 @@ fn rtf(field: &str) -> Bytes {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_kind_of_document_shows_a_file_of_this_machine() {
-    let Some(bench) = bench_behind(small(), Arc::new(Plain)).await else {
+    let Some(by_files) = bench_behind(small(), Arc::new(Plain)).await else {
         return;
     };
+    let by_streams = bench_by_controller(small()).await.unwrap();
+    for bench in [by_files, by_streams] {
+        try_all_kinds(&bench).await;
+        bench.close().await;
+    }
+}
+
+async fn try_all_kinds(bench: &Bench) {
     let folder = tempfile::tempdir().unwrap();
     let secret = folder.path().join("secret.png");
     let png = bench.convert(docx(1), Target::Png).await.unwrap();
@@ -118,5 +126,4 @@ async fn no_kind_of_document_shows_a_file_of_this_machine() {
             Err(error) => assert_eq!(name, "utf16.svg", "{error}"),
         }
     }
-    bench.close().await;
 }

@@ -5,12 +5,13 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::report::Failure;
 
 /// Their names.
-const LEFT_OUT: [&str; 13] = [
+const LEFT_OUT: [&str; 14] = [
     "convert",
     "merge",
     "flow",
     "serve",
     "worker",
+    "controller",
     "templates",
     "pieces",
     "backup",

@@ -11,17 +11,10 @@ pub struct Foreign {
 }
 
 /// Variables that cause a warning at startup.
-pub const FOREIGN: [Foreign; 2] = [
-    Foreign {
-        variable: "RENDER_MODE",
-        instead: "RENDER_ISOLATION (auto, jail or inline) selects where templates render, \
-                  CHILD_ISOLATION (auto, required, landlock or off) how Chromium is isolated",
-    },
-    Foreign {
-        variable: "EDITOR_TOKEN_SECRET",
-        instead: "there are no editor tokens: changing templates requires a key from API_KEY_ADMIN",
-    },
-];
+pub const FOREIGN: [Foreign; 1] = [Foreign {
+    variable: "EDITOR_TOKEN_SECRET",
+    instead: "there are no editor tokens: changing templates requires a key from API_KEY_ADMIN",
+}];
 
 /// The variables that are set in the environment.
 pub(super) fn set_in(environment: &impl Fn(&str) -> Option<String>) -> Vec<Foreign> {

@@ -104,7 +104,7 @@ impl Config {
     }
 
     fn find_in_sandboxes(&self, findings: &mut Findings) {
-        let advice = match self.child_isolation {
+        let advice = match self.processes.child_isolation {
             ChildIsolation::Off => Some("LibreOffice and Chromium run without a sandbox"),
             ChildIsolation::Auto => Some("LibreOffice and Chromium run with whatever there is"),
             ChildIsolation::Required | ChildIsolation::Landlock => None,

@@ -8,6 +8,7 @@ mod foreign;
 mod hardening;
 mod outside;
 mod print;
+mod process;
 mod result;
 mod s3;
 mod secret_file;
@@ -34,12 +35,13 @@ pub use self::{
     foreign::{FOREIGN, Foreign},
     hardening::Weakness,
     outside::{DatabaseConfig, MailConfig},
+    process::{CONTROLLER_SOCKET, ProcessConfig},
     result::ResultConfig,
     s3::S3Config,
     secret_file::{read_secret_file, secret_variable},
     settings::{SETTINGS, Setting, Settings},
     trace::TraceConfig,
-    value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
+    value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, RenderMode, SandboxLevel},
     webhook::WebhookConfig,
 };
 
@@ -188,8 +190,9 @@ pub struct Config {
     pub office_timeout_ms: u64,
     /// Largest document to convert.
     pub office_max_body_bytes: u64,
-    /// Isolation of LibreOffice and Chromium.
-    pub child_isolation: ChildIsolation,
+    /// Who starts LibreOffice and Chromium, and how long a process lives.
+    #[serde(flatten)]
+    pub processes: ProcessConfig,
     /// Chromium executable; if `None`, the first one found.
     pub chromium_path: Option<PathBuf>,
     /// Start Chromium with the service.
@@ -253,6 +256,7 @@ impl Config {
             database: DatabaseConfig::resolve(&settings),
             s3: S3Config::resolve(&settings)?,
             mail: MailConfig::resolve(&settings),
+            processes: ProcessConfig::resolve(&settings)?,
             threads: settings.threads.unwrap_or(share).max(1),
             workers: settings.workers.unwrap_or(0),
             worker_timeout_ms: settings.worker_timeout_ms.unwrap_or(60_000),
@@ -301,7 +305,6 @@ impl Config {
             office_slots: settings.office_slots.unwrap_or(share).max(1),
             office_timeout_ms: settings.office_timeout_ms.unwrap_or(120_000),
             office_max_body_bytes: settings.office_max_body_bytes.unwrap_or(256 << 20),
-            child_isolation: settings.child_isolation.unwrap_or_default(),
             chromium_path: settings.chromium_path,
             chromium_warm: settings.chromium_warm.unwrap_or(false),
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),

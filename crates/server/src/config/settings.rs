@@ -7,7 +7,10 @@ use serde::Deserialize;
 
 use super::{
     ConfigError, secret_file,
-    value::{ChildIsolation, FromVariable, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
+    value::{
+        ChildIsolation, FromVariable, LogFormat, LogLevel, RenderIsolation, RenderMode,
+        SandboxLevel,
+    },
 };
 
 /// A setting, for those who set it.
@@ -180,6 +183,14 @@ settings! {
     "Sandboxes" {
         sandbox_level: SandboxLevel = "SANDBOX_LEVEL", "no-namespaces", "Minimum sandbox level; below it the service refuses code and sandboxed rendering.";
         child_isolation: ChildIsolation = "CHILD_ISOLATION", "auto", "Isolation of LibreOffice and Chromium. `auto`: the strongest that the system supports. `required`: full isolation; without it the service does not start. `landlock`: Landlock instead of namespaces, as in most containers. `off`: none.";
+    }
+    "Processes of LibreOffice and Chromium" {
+        render_mode: RenderMode = "RENDER_MODE", "child-process", "Who starts LibreOffice and Chromium. `child-process`: the service. `socket`: a controller (`platen controller`) at `controller_socket`, whose `CHILD_ISOLATION` and paths count; the service itself then starts neither.";
+        controller_socket: PathBuf = "CONTROLLER_SOCKET", "/run/platen/controller.sock", "Unix socket of the controller.";
+        process_max_jobs: u32 = "PROCESS_MAX_JOBS", "none", "Documents or pages after which a process is replaced; by default 200 documents and 500 pages. With 1 each has a process of its own, which starts ahead of need (`office_spares`, `chromium_spare_pages`).";
+        office_spares: u32 = "OFFICE_SPARES", "1", "Idle LibreOffice processes that are kept ready.";
+        office_remote: Vec<String> = "OFFICE_REMOTE", "none", "LibreOffice processes that others run, `host:port`, each started with `--accept=socket,...;urp;`. The service then starts none, and `office_slots` is their number. They have no sandbox of Platen's.";
+        chromium_remote: Vec<String> = "CHROMIUM_REMOTE", "none", "Chromium processes that others run, `host:port`, each started with `--remote-debugging-port`. The service then starts none. They have no sandbox and no memory limits of Platen's.";
     }
     "LibreOffice" {
         libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "none", "LibreOffice executable; by default the first one found.";

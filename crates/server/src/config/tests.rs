@@ -51,13 +51,14 @@ fn what_is_printed_explains_every_setting() {
 
 #[test]
 fn variables_of_another_product_are_told() {
-    let variables = [("RENDER_MODE", "socket"), ("EDITOR_TOKEN_SECRET", "")];
-    let config = load("", &variables, Settings::default()).unwrap();
-    let [only] = config.foreign.as_slice() else {
-        panic!("{:?}", config.foreign);
+    let config = |value| load("", &[("EDITOR_TOKEN_SECRET", value)], Settings::default());
+    let set = config("secret").unwrap();
+    let [only] = set.foreign.as_slice() else {
+        panic!("{:?}", set.foreign);
     };
-    assert_eq!(only.variable, "RENDER_MODE");
-    assert!(only.instead.contains("RENDER_ISOLATION"));
+    assert_eq!(only.variable, "EDITOR_TOKEN_SECRET");
+    assert!(only.instead.contains("API_KEY_ADMIN"));
+    assert!(config("").unwrap().foreign.is_empty());
 }
 
 #[test]
@@ -67,5 +68,8 @@ fn mistakes_come_with_a_hint() {
     let open = load("", &[("HOST", "0.0.0.0")], Settings::default()).unwrap_err();
     assert!(open.hint.unwrap().contains("API_KEY_ADMIN"));
     assert!(load("", &[("PORT", "many")], Settings::default()).is_err());
+    assert!(load("", &[("RENDER_MODE", "cold")], Settings::default()).is_err());
+    assert!(load("", &[("OFFICE_REMOTE", "a:1, b")], Settings::default()).is_err());
+    assert!(load("process_max_jobs = 0", &[], Settings::default()).is_err());
     assert!(load("max_concurrent_pages = 1", &[], Settings::default()).is_err());
 }

@@ -107,6 +107,29 @@ impl From<ChildIsolation> for Demand {
     }
 }
 
+/// Who starts LibreOffice and Chromium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RenderMode {
+    /// The service.
+    #[default]
+    ChildProcess,
+    /// A controller, which listens on a Unix socket.
+    Socket,
+}
+
+impl FromVariable for RenderMode {
+    const VALUES: &'static str = "child-process or socket";
+
+    fn from_variable(text: &str) -> Option<Self> {
+        match text.trim() {
+            "child-process" => Some(Self::ChildProcess),
+            "socket" => Some(Self::Socket),
+            _ => None,
+        }
+    }
+}
+
 /// A value that a variable can hold.
 pub(crate) trait FromVariable: Sized {
     /// Permitted values; an error message shows them after "does not hold".

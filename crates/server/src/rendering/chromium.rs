@@ -5,8 +5,8 @@ use std::{path::PathBuf, time::Duration};
 
 use futures_core::future::BoxFuture;
 use platen_browser::{
-    Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
-    choose_launcher,
+    Browser, Config as BrowserConfig, Demand, Job, Mode, Printed, SandboxUnavailable, Status,
+    choose_origin,
 };
 use platen_flow::StepError;
 use platen_runs::execution::ChromiumPrint;
@@ -19,18 +19,22 @@ pub struct Chromium {
     cell: OnceCell<Browser>,
     config: BrowserConfig,
     folder: PathBuf,
+    mode: Mode,
     demand: Demand,
 }
 
 impl Chromium {
     /// Configures Chromium; the first job starts it.
     pub fn new(config: &Config) -> Self {
+        let usual = BrowserConfig::default();
         Self {
             cell: OnceCell::new(),
             folder: std::env::temp_dir(),
-            demand: config.child_isolation.into(),
+            mode: config.processes.mode(),
+            demand: config.processes.child_isolation.into(),
             config: BrowserConfig {
                 program: config.chromium_path.clone(),
+                remote: config.processes.chromium_remote.clone(),
                 fonts: config.fonts(),
                 slots: config.max_concurrent_pages as usize,
                 reserved: config.render_preview_reserved_slots as usize,
@@ -38,24 +42,27 @@ impl Chromium {
                 spares: config.chromium_spare_pages as usize,
                 allowed_hosts: config.chromium_allowed_hosts.clone(),
                 allow_private_addresses: config.chromium_allow_private_addresses,
-                ..BrowserConfig::default()
+                max_pages: config.processes.process_max_jobs.unwrap_or(usual.max_pages),
+                ..usual
             },
         }
     }
 
-    /// True if a Chromium executable is available.
+    /// True if a Chromium executable is available, or the matter of others.
     pub fn is_installed(&self) -> bool {
-        platen_browser::find_chromium(self.config.program.as_deref()).is_ok()
+        self.mode != Mode::ChildProcess
+            || !self.config.remote.is_empty()
+            || platen_browser::find_chromium(self.config.program.as_deref()).is_ok()
     }
 
     /// The pool; creates it on first use.
     pub async fn browser(&self) -> Result<&Browser, Problem> {
         self.cell
             .get_or_try_init(|| async {
-                let chosen = choose_launcher(self.demand).await;
+                let chosen = choose_origin(&self.mode, self.demand).await;
                 let chosen = chosen
                     .map_err(|error: SandboxUnavailable| Problem::internal(error.to_string()))?;
-                Browser::new(self.config.clone(), chosen.launcher, &self.folder)
+                Browser::new(self.config.clone(), chosen.origin, &self.folder)
                     .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))
             })
             .await

@@ -7,8 +7,8 @@ use futures_core::future::BoxFuture;
 use platen_fault::{Backend, Code};
 use platen_flow::StepError;
 use platen_office::{
-    Config as OfficeConfig, CrashReport, Demand, Document, Job, Office, SandboxUnavailable, Status,
-    choose_launcher,
+    Config as OfficeConfig, CrashReport, Demand, Document, Job, Mode, Office, SandboxUnavailable,
+    Status, choose_origin,
 };
 use platen_runs::execution::OfficeConvert;
 use tokio::sync::OnceCell;
@@ -20,6 +20,7 @@ pub struct LibreOffice {
     cell: OnceCell<Office>,
     config: OfficeConfig,
     folder: PathBuf,
+    mode: Mode,
     demand: Demand,
 }
 
@@ -27,13 +28,16 @@ impl LibreOffice {
     /// Configures LibreOffice; the first job starts it.
     pub fn new(config: &Config) -> Self {
         let slots = config.office_slots as usize;
+        let usual = OfficeConfig::default();
         let reserved = config.render_preview_reserved_slots as usize;
         Self {
             cell: OnceCell::new(),
             folder: std::env::temp_dir(),
-            demand: config.child_isolation.into(),
+            mode: config.processes.mode(),
+            demand: config.processes.child_isolation.into(),
             config: OfficeConfig {
                 program: config.libreoffice_path.clone(),
+                remote: config.processes.office_remote.clone(),
                 fonts: config.fonts(),
                 slots,
                 // With two slots or fewer, reserve none: one reserved slot would halve the
@@ -41,7 +45,9 @@ impl LibreOffice {
                 reserved: reserved.min(slots.saturating_sub(2)),
                 max_queue: config.render_max_queue_depth as usize,
                 max_input_bytes: config.office_max_body_bytes,
-                ..OfficeConfig::default()
+                spares: config.processes.office_spares as usize,
+                max_jobs: config.processes.process_max_jobs.unwrap_or(usual.max_jobs),
+                ..usual
             },
         }
     }
@@ -50,10 +56,10 @@ impl LibreOffice {
     pub async fn office(&self) -> Result<&Office, Problem> {
         self.cell
             .get_or_try_init(|| async {
-                let chosen = choose_launcher(self.demand).await;
+                let chosen = choose_origin(&self.mode, self.demand).await;
                 let chosen = chosen
                     .map_err(|error: SandboxUnavailable| Problem::internal(error.to_string()))?;
-                let office = Office::new(self.config.clone(), chosen.launcher, &self.folder);
+                let office = Office::new(self.config.clone(), chosen.origin, &self.folder);
                 let office = office
                     .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))?;
                 Ok(office.reporting(log_crash))
@@ -61,8 +67,12 @@ impl LibreOffice {
             .await
     }
 
-    /// Fails if LibreOffice is not installed. Call it before reading a body.
+    /// Fails if LibreOffice is not installed, unless that is the matter of others. Call it before
+    /// reading a body.
     pub fn check_installed(&self) -> Result<(), Problem> {
+        if self.mode != Mode::ChildProcess || !self.config.remote.is_empty() {
+            return Ok(());
+        }
         let found = platen_office::find_libreoffice(self.config.program.as_deref());
         found.map(drop).map_err(|error| {
             Problem::new(

@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use platen_browser::{Browser, Config, Error, find_chromium};
+use platen_browser::{Browser, Config, Error, Mode, find_chromium};
 use platen_engine::Page;
 use platen_flow::StepError;
 use platen_fonts::FontSettings;
@@ -38,6 +38,7 @@ pub fn config() -> Result<Config, String> {
     };
     Ok(Config {
         program: std::env::var_os("CHROMIUM_PATH").map(PathBuf::from),
+        remote: isolation::remote("CHROMIUM_REMOTE")?,
         slots: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
         reserved: 0,
         spares: 0,
@@ -52,14 +53,14 @@ fn variable(name: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// A pool with the isolation that `CHILD_ISOLATION` requires.
+/// A pool of the processes that `RENDER_MODE` and `CHILD_ISOLATION` ask for.
 ///
 /// # Errors
-/// If this machine cannot provide that isolation, or the temporary folder cannot be used.
+/// If this machine cannot provide the isolation, or the temporary folder cannot be used.
 pub async fn start(config: Config) -> Result<Browser, String> {
-    let launcher = isolation::launcher().await;
-    let launcher = launcher.map_err(|error| error.to_string())?;
-    Browser::new(config, launcher.launcher, std::env::temp_dir())
+    let chosen = isolation::origin().await;
+    let chosen = chosen.map_err(|error| error.to_string())?;
+    Browser::new(config, chosen.origin, std::env::temp_dir())
         .map_err(|error| format!("cannot use the temporary folder: {error}"))
 }
 
@@ -118,8 +119,10 @@ pub fn print(fonts: FontSettings) -> Result<Arc<dyn Print>, String> {
         Box::pin(async move {
             let failed = |error| ChromiumPrint::failure(&error);
             let begin = async || {
-                find_chromium(config.program.as_deref())
-                    .map_err(|error| failed(Error::NotInstalled(Arc::new(error))))?;
+                if isolation::mode() == Ok(Mode::ChildProcess) && config.remote.is_empty() {
+                    find_chromium(config.program.as_deref())
+                        .map_err(|error| failed(Error::NotInstalled(Arc::new(error))))?;
+                }
                 start(config).await.map_err(ChromiumPrint::not_started)
             };
             let started = browser.get_or_try_init(begin).await?;

@@ -142,7 +142,9 @@ async fn convert_all(
 ) -> Result<ExitCode, Failure> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let slots = arguments.jobs.unwrap_or(cores).clamp(1, tasks.len());
+    let remote = isolation::remote("OFFICE_REMOTE");
     let config = Config {
+        remote: remote.map_err(|text| Failure::new(Code::InvalidOption, text))?,
         program: arguments.libreoffice.clone(),
         fonts: arguments.fonts.settings(),
         slots,
@@ -152,16 +154,16 @@ async fn convert_all(
         spares: 0,
         ..Config::default()
     };
-    let launcher = isolation::launcher().await;
-    let launcher = launcher.map_err(|error| {
+    let chosen = isolation::origin().await;
+    let chosen = chosen.map_err(|error| {
         Failure::new(
             Code::BackendUnavailable(Backend::Sandbox),
             error.to_string(),
         )
     })?;
-    let office = Office::new(config, launcher.launcher, std::env::temp_dir());
+    let office = Office::new(config, chosen.origin, std::env::temp_dir());
     let office = office.map_err(|error| Failure::internal(&error))?;
-    if let Err(error) = office.installation() {
+    if let Err(error) = office.check_installed() {
         let code = Code::BackendMissing(Backend::LibreOffice);
         return Err(Failure::new(code, error.to_string()));
     }

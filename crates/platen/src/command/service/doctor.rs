@@ -9,6 +9,7 @@ use std::{
 };
 
 use clap::Args;
+use platen_browser::Mode;
 use platen_jail::{Jail, Level, Options};
 use platen_render::{FolderHost, Format, RenderOptions, Renderer};
 
@@ -66,6 +67,8 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         findings.push(finding(format!("font {family}"), there, detail));
     }
     findings.push(sandbox_check());
+    findings.extend(isolation::controller_check());
+    findings.extend(isolation::remote_checks());
     findings.push(isolation::isolation_check());
     findings.push(chromium_check());
     findings.push(libreoffice::libreoffice_check());
@@ -195,9 +198,18 @@ fn sandbox_check() -> Finding {
 /// Prints a page, where Chromium is installed.
 fn chromium_check() -> Finding {
     let named = std::env::var_os("CHROMIUM_PATH").map(PathBuf::from);
-    let program = match platen_browser::find_chromium(named.as_deref()) {
-        Ok(program) => program,
-        Err(error) => return finding("chromium", false, format!("HTML to PDF: {error}")),
+    let program = match isolation::mode() {
+        _ if !isolation::remote("CHROMIUM_REMOTE")
+            .unwrap_or_default()
+            .is_empty() =>
+        {
+            "remote".to_owned()
+        }
+        Ok(Mode::Socket(_)) => "by the controller".to_owned(),
+        _ => match platen_browser::find_chromium(named.as_deref()) {
+            Ok(program) => program.display().to_string(),
+            Err(error) => return finding("chromium", false, format!("HTML to PDF: {error}")),
+        },
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -209,22 +221,23 @@ fn chromium_check() -> Finding {
             printed.map_err(|error| platen_render::chain(&*error))
         });
     match printed {
-        Ok(detail) => finding("chromium", true, format!("{}: {detail}", program.display())),
-        Err(error) => finding("chromium", false, format!("{}: {error}", program.display())),
+        Ok(detail) => finding("chromium", true, format!("{program}: {detail}")),
+        Err(error) => finding("chromium", false, format!("{program}: {error}")),
     }
 }
 
 async fn print_page() -> Result<String, Box<dyn std::error::Error>> {
     let config = platen_browser::Config {
         program: std::env::var_os("CHROMIUM_PATH").map(Into::into),
+        remote: isolation::remote("CHROMIUM_REMOTE")?,
         slots: 1,
         reserved: 0,
         spares: 1,
         ..platen_browser::Config::default()
     };
-    let launcher = isolation::launcher().await?.launcher;
+    let origin = isolation::origin().await?.origin;
     let start = Instant::now();
-    let browser = platen_browser::Browser::new(config, launcher, std::env::temp_dir())?;
+    let browser = platen_browser::Browser::new(config, origin, std::env::temp_dir())?;
     let job = || platen_browser::Job {
         source: platen_browser::Source::Document {
             html: "<p>Hello".to_owned(),
@@ -251,13 +264,13 @@ async fn print_page() -> Result<String, Box<dyn std::error::Error>> {
     } else {
         "network denied by command-line switches only"
     };
-    let sandbox = if status.sandbox {
-        "own sandbox"
-    } else {
-        "without its own sandbox"
+    let sandbox = match status.sandbox {
+        Some(true) => ", own sandbox",
+        Some(false) => ", without its own sandbox",
+        None => "",
     };
     Ok(format!(
-        "{version}, {elapsed:.0} ms to start and print, {network}, {sandbox}"
+        "{version}, {elapsed:.0} ms to start and print, {network}{sandbox}"
     ))
 }
 

@@ -5,6 +5,7 @@ mod bench;
 mod bench_page;
 mod chromium;
 mod configuration;
+mod controller;
 mod convert;
 mod doctor;
 pub mod documents;
@@ -50,6 +51,8 @@ pub enum Command {
     Serve(Box<serve::Arguments>),
     /// Execute flow runs for a service on this or another machine.
     Worker(Box<worker::Arguments>),
+    /// Start LibreOffice and Chromium for services that hold no right to.
+    Controller(controller::Arguments),
     /// Push, pull and list the templates of a running service.
     Templates(templates::Arguments),
     /// Check custom actions (pieces) and upload them to a running service.
@@ -77,6 +80,7 @@ impl Command {
             Self::Flow(arguments) => flow::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),
             Self::Worker(arguments) => worker::run(&arguments, output),
+            Self::Controller(arguments) => controller::run(&arguments, output),
             Self::Templates(arguments) => templates::run(&arguments, output),
             Self::Pieces(arguments) => pieces::run(&arguments, output),
             Self::Backup(arguments) => backup::back_up(&arguments, output),

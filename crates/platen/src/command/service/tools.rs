@@ -10,7 +10,7 @@ use std::{
 use platen_fault::{Backend, Code};
 use platen_flow::StepError;
 use platen_fonts::FontSettings;
-use platen_office::{Config, Office, find_libreoffice};
+use platen_office::{Config, Mode, Office, find_libreoffice};
 use platen_outbound::Trust;
 use platen_runs::execution::{
     Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,
@@ -55,7 +55,11 @@ impl Drop for LocalOffice {
 /// Conversions, where LibreOffice is installed.
 pub fn convert(fonts: &FontSettings) -> Option<Arc<dyn Convert>> {
     let program = std::env::var_os("LIBREOFFICE_PATH").map(PathBuf::from);
-    find_libreoffice(program.as_deref()).ok()?;
+    // Whether a controller or others have LibreOffice turns out with the first document.
+    let remote = isolation::remote("OFFICE_REMOTE");
+    if isolation::mode() == Ok(Mode::ChildProcess) && remote == Ok(Vec::new()) {
+        find_libreoffice(program.as_deref()).ok()?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -84,13 +88,14 @@ async fn start(program: Option<PathBuf>, fonts: FontSettings) -> Result<Office, 
         |message: String| StepError::new(Code::BackendUnavailable(Backend::LibreOffice), message);
     let config = Config {
         program,
+        remote: isolation::remote("OFFICE_REMOTE").map_err(failed)?,
         fonts,
         spares: 0,
         ..Config::default()
     };
-    let launcher = isolation::launcher().await;
-    let launcher = launcher.map_err(|error| failed(error.to_string()))?;
-    let office = Office::new(config, launcher.launcher, std::env::temp_dir());
+    let chosen = isolation::origin().await;
+    let chosen = chosen.map_err(|error| failed(error.to_string()))?;
+    let office = Office::new(config, chosen.origin, std::env::temp_dir());
     office.map_err(|error| failed(error.to_string()))
 }
 

@@ -5,16 +5,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_office::{Config, Job, Office, Source, Target, find_libreoffice};
+use platen_office::{Config, Job, Mode, Office, Source, Target, find_libreoffice};
 
 use super::{super::isolation, Finding, finding};
 
 /// Converts a text, where LibreOffice is installed.
 pub(super) fn libreoffice_check() -> Finding {
     let named = std::env::var_os("LIBREOFFICE_PATH").map(PathBuf::from);
-    let installation = match find_libreoffice(named.as_deref()) {
-        Ok(installation) => installation,
-        Err(error) => return finding("libreoffice", false, format!("Office to PDF: {error}")),
+    let program = match isolation::mode() {
+        _ if !isolation::remote("OFFICE_REMOTE")
+            .unwrap_or_default()
+            .is_empty() =>
+        {
+            "remote".to_owned()
+        }
+        Ok(Mode::Socket(_)) => "by the controller".to_owned(),
+        _ => match find_libreoffice(named.as_deref()) {
+            Ok(installation) => installation.program.display().to_string(),
+            Err(error) => return finding("libreoffice", false, format!("Office to PDF: {error}")),
+        },
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -26,7 +35,6 @@ pub(super) fn libreoffice_check() -> Finding {
             let converted = runtime.block_on(convert_text(named));
             converted.map_err(|error| platen_render::chain(&*error))
         });
-    let program = installation.program.display();
     match converted {
         Ok(detail) => finding("libreoffice", true, format!("{program}: {detail}")),
         Err(error) => finding("libreoffice", false, format!("{program}: {error}")),
@@ -36,14 +44,15 @@ pub(super) fn libreoffice_check() -> Finding {
 async fn convert_text(named: Option<PathBuf>) -> Result<String, Box<dyn std::error::Error>> {
     let config = Config {
         program: named,
+        remote: isolation::remote("OFFICE_REMOTE")?,
         slots: 1,
         reserved: 0,
         spares: 1,
         ..Config::default()
     };
     let start = Instant::now();
-    let launcher = isolation::launcher().await?.launcher;
-    let office = Office::new(config, launcher, std::env::temp_dir())?;
+    let origin = isolation::origin().await?.origin;
+    let office = Office::new(config, origin, std::env::temp_dir())?;
     let text = Source::Content(b"Hello".to_vec().into());
     let mut job = Job::new(text, Target::Pdf);
     job.timeout = Duration::from_secs(60);

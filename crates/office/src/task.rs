@@ -1,0 +1,242 @@
+//! A conversion on one process: the document goes in, the result comes out.
+
+use std::{
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use bytes::BytesMut;
+use platen_content::Content;
+use platen_pool::Attempt;
+use platen_urp::{Authors, Client, Conversion, Input, Output, Phases};
+
+use crate::{
+    Detected,
+    crash_report::Work,
+    format::{Family, Target},
+    outcome::{Failed, is_crash},
+    soffice::{Elsewhere, Place, Worker},
+    staged_input::{self, StagedInput},
+};
+
+/// Larger results stay in a file instead of memory. In bytes.
+const MAX_HELD_BYTES: u64 = 8 << 20;
+
+/// Time reserved for the steps after LibreOffice.
+const MARGIN: Duration = Duration::from_millis(100);
+
+/// A task for a process.
+#[derive(Clone)]
+pub(crate) struct Task {
+    pub(crate) conversion: Conversion,
+    pub(crate) source: StagedInput,
+    pub(crate) name: Option<String>,
+    pub(crate) work: Work,
+    pub(crate) limit_bytes: u64,
+}
+
+/// The folder of a job, the same for each, because documents can show where they are.
+const JOB: &str = "job-current";
+
+/// The result of a task.
+pub(crate) struct Done {
+    pub(crate) body: Content,
+    pub(crate) phases: Phases,
+    pub(crate) waited: Duration,
+}
+
+/// Runs a task on a process. `None` if the process is unsuitable for the document.
+pub(crate) async fn run(
+    worker: &mut Worker,
+    attempt: Attempt,
+    task: Task,
+) -> Result<Option<Done>, Failed> {
+    let Task {
+        mut conversion,
+        source,
+        name,
+        work,
+        limit_bytes,
+    } = task;
+    let left = attempt.deadline.saturating_duration_since(Instant::now());
+    conversion.timeout = Some(left.saturating_sub(MARGIN));
+    let is_text = work.family == Family::Text;
+    conversion.authors = match worker.knows_authors {
+        _ if !is_text => Authors::Any,
+        // A process of others may have seen any authors, and there is no other.
+        _ if worker.process.is_none() => Authors::Any,
+        true => Authors::NoChanges,
+        false => Authors::Tell,
+    };
+    if let Some(process) = &worker.process {
+        work.begins(process.clone(), attempt.number);
+    }
+    let exchange = Exchange {
+        client: &worker.client,
+        conversion,
+        source,
+        name,
+        limit_bytes,
+    };
+    let converted = match &worker.place {
+        Place::Folder { path, seen } => exchange.by_folder(path, seen, work.target).await,
+        Place::Elsewhere(elsewhere) => exchange.by_streams(elsewhere).await,
+    };
+    worker.knows_authors |= work.stage.has_authors();
+    match converted {
+        Err(Failed::Urp(platen_urp::Error::HasChanges)) => {
+            worker.is_spent = true;
+            Ok(None)
+        }
+        Err(Failed::Urp(error)) if is_crash(&error) => {
+            work.process_ended().await;
+            Err(Failed::Urp(error))
+        }
+        Err(failed) => Err(failed),
+        Ok((body, phases)) => Ok(Some(Done {
+            body,
+            phases,
+            waited: attempt.waited,
+        })),
+    }
+}
+
+/// A conversion, and what goes in.
+struct Exchange<'a> {
+    client: &'a Client,
+    conversion: Conversion,
+    source: StagedInput,
+    name: Option<String>,
+    limit_bytes: u64,
+}
+
+type Exchanged = Result<(Content, Phases), Failed>;
+
+impl Exchange<'_> {
+    /// Document and result are files in a folder that LibreOffice sees, too.
+    async fn by_folder(self, path: &Path, seen: &Path, target: Target) -> Exchanged {
+        let folder = path.join(JOB);
+        // No staged document has a name that starts with a dot.
+        let name_of_result = format!(".result.{}", target.extension());
+        let result = folder.join(&name_of_result);
+        // An earlier job may have left what could not be removed then.
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).map_err(Failed::Output)?;
+        let folder = RemoveOnDrop(folder);
+        let input = self.source.place(&folder.0, self.name.as_deref()).await;
+        let input = input.map_err(Failed::Output)?;
+        // The same place by the name that LibreOffice knows it by.
+        let seen = seen.join(JOB);
+        let input = match input.strip_prefix(&folder.0) {
+            Ok(name) => seen.join(name),
+            Err(_) => input,
+        };
+        let (input, output) = (Input::Path(input), Output::Path(seen.join(name_of_result)));
+        let converted = self.client.convert(input, output, &self.conversion).await;
+        let converted = converted.map_err(Failed::Urp)?;
+        let body = take(&result, self.limit_bytes)?;
+        drop(folder);
+        Ok((body, converted.phases))
+    }
+
+    /// Document and result go over the connection, to files and from files that only LibreOffice
+    /// sees: not every filter reads or writes a stream.
+    async fn by_streams(self, elsewhere: &Elsewhere) -> Exchanged {
+        let folder = elsewhere
+            .folder
+            .join(elsewhere.job.as_deref().unwrap_or(JOB));
+        let files = &elsewhere.files;
+        // An earlier job may have left what could not be removed then.
+        files.remove(&folder).await.map_err(Failed::Urp)?;
+        files.create_folder(&folder).await.map_err(Failed::Urp)?;
+        let exchanged = self.in_folder(elsewhere, &folder).await;
+        match exchanged {
+            // Nothing can be removed over a broken connection.
+            Err(Failed::Urp(error)) if is_crash(&error) => Err(Failed::Urp(error)),
+            exchanged => {
+                files.remove(&folder).await.map_err(Failed::Urp)?;
+                exchanged
+            }
+        }
+    }
+
+    async fn in_folder(self, elsewhere: &Elsewhere, folder: &Path) -> Exchanged {
+        let name = self.name.as_deref().unwrap_or(staged_input::NAMELESS);
+        let (input, output) = (folder.join(name), folder.join(".result"));
+        let document = self.source.send(&elsewhere.spool).await;
+        let document = document.map_err(Failed::Output)?;
+        let sent = elsewhere.files.write(&input, document).await;
+        sent.map_err(Failed::Urp)?;
+        let (from, to) = (Input::Path(input), Output::Path(output.clone()));
+        let converted = self.client.convert(from, to, &self.conversion).await;
+        let converted = converted.map_err(Failed::Urp)?;
+        let mut reading = elsewhere.files.open(&output).await.map_err(Failed::Urp)?;
+        let size = reading.left();
+        if size > self.limit_bytes {
+            return Err(Failed::TooLarge(self.limit_bytes));
+        }
+        let mut held = BytesMut::new();
+        let mut spooled = match size > MAX_HELD_BYTES {
+            true => Some(staged_input::spool(&elsewhere.spool).map_err(Failed::Output)?),
+            false => None,
+        };
+        while let Some(piece) = reading.next().await.map_err(Failed::Urp)? {
+            match &mut spooled {
+                Some(file) => file.write_all(&piece).map_err(Failed::Output)?,
+                None => held.extend_from_slice(&piece),
+            }
+        }
+        let body = match spooled {
+            Some(file) => Content::of_file(file).map_err(Failed::Output)?,
+            None => held.freeze().into(),
+        };
+        Ok((body, converted.phases))
+    }
+}
+
+/// The folder of a job, removed on drop.
+struct RemoveOnDrop(PathBuf);
+
+impl Drop for RemoveOnDrop {
+    fn drop(&mut self) {
+        // Anything left is removed together with the folder of the process.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A safe version of the document's name. LibreOffice shows it in fields and uses it for the sheet
+/// of a CSV file.
+pub(crate) fn harmless(name: &str, detected: &Detected) -> String {
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let kept = |text: &str, most: usize| -> String {
+        let known = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
+        text.chars().filter(known).take(most).collect()
+    };
+    let (stem, extension) = (kept(stem, 60), kept(extension, 10));
+    let stem = match stem.trim() {
+        "" => staged_input::NAMELESS,
+        stem => stem,
+    };
+    match extension.trim() {
+        "" => stem.to_owned(),
+        // LibreOffice asks whether to open a text with the name of a workbook.
+        _ if detected.is_plain_sheet() => stem.to_owned(),
+        extension => format!("{stem}.{extension}"),
+    }
+}
+
+/// Opens a result. Its name is removed afterwards, so that nothing is left behind whatever happens.
+fn take(path: &Path, limit_bytes: u64) -> Result<Content, Failed> {
+    let file = File::open(path).map_err(Failed::Output)?;
+    let size = file.metadata().map_err(Failed::Output)?.len();
+    if size > limit_bytes {
+        return Err(Failed::TooLarge(limit_bytes));
+    }
+    match size > MAX_HELD_BYTES {
+        true => Content::of_file(file),
+        false => std::fs::read(path).map(Content::from),
+    }
+    .map_err(Failed::Output)
+}

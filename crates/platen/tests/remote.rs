@@ -1,0 +1,273 @@
+//! LibreOffice and Chromium that others run, on a host and port.
+
+#[allow(dead_code, reason = "each test uses what it needs")]
+mod process;
+
+use std::{
+    io::Read,
+    net::{TcpListener, TcpStream},
+    os::unix::process::CommandExt,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use platen_browser::find_chromium;
+use platen_office::find_libreoffice;
+use process::{Service, has_chromium, has_libreoffice, is_missing, waiting::wait_until};
+
+/// A program that listens, in a process group of its own, and its folder.
+struct Remote {
+    process: Child,
+    address: String,
+    folder: tempfile::TempDir,
+}
+
+impl Remote {
+    fn office() -> Self {
+        Self::office_at(free_port())
+    }
+
+    fn office_at(port: u16) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let program = find_libreoffice(None).unwrap().program;
+        let profile = folder.path().join("profile");
+        let start = || {
+            let mut command = Command::new(&program);
+            command
+                .args(["--headless", "--invisible", "--nologo", "--norestore"])
+                .arg(format!("--accept=socket,host=127.0.0.1,port={port};urp;"))
+                .arg(format!(
+                    "-env:UserInstallation=file://{}",
+                    profile.display()
+                ))
+                .env("TMPDIR", folder.path())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .process_group(0);
+            command.spawn().unwrap()
+        };
+        let mut process = start();
+        wait_until("LibreOffice listens", || {
+            // With a new profile it only makes it, and asks to be started again.
+            if process.try_wait().unwrap().is_some() {
+                process = start();
+            }
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        Self::new(process, port, folder)
+    }
+
+    fn chromium() -> Self {
+        Self::chromium_at(free_port())
+    }
+
+    fn chromium_at(port: u16) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let process = Command::new(find_chromium(None).unwrap())
+            .args(["--headless", "--no-sandbox", "--disable-gpu"])
+            .arg(format!("--remote-debugging-port={port}"))
+            .arg(format!(
+                "--user-data-dir={}",
+                folder.path().join("p").display()
+            ))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        wait_until("Chromium listens", || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        Self::new(process, port, folder)
+    }
+
+    fn new(process: Child, port: u16, folder: tempfile::TempDir) -> Self {
+        Self {
+            process,
+            address: format!("127.0.0.1:{port}"),
+            folder,
+        }
+    }
+
+    fn port(&self) -> u16 {
+        self.address.rsplit(':').next().unwrap().parse().unwrap()
+    }
+
+    fn kill(&mut self) {
+        let group = format!("-{}", self.process.id());
+        let _ = Command::new("kill").args(["-9", "--", &group]).status();
+        let _ = self.process.wait();
+    }
+
+    /// Folders of jobs that are left in its folder for temporary files.
+    fn job_folders(&self) -> usize {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("platen-job")).count()
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Whether an answer is a 503 that says when to try again.
+fn is_refused(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer).to_lowercase();
+    text.starts_with("http/1.1 503") && text.contains("\r\nretry-after: ")
+}
+
+#[test]
+fn documents_go_to_libreoffice_elsewhere_as_long_as_one_is_there() {
+    if is_missing("LibreOffice", has_libreoffice()) {
+        return;
+    }
+    let (mut first, mut second) = (Remote::office(), Remote::office());
+    let remotes = format!("{},{}", first.address, second.address);
+    let service = Service::start(&[("OFFICE_REMOTE", &remotes), ("LIBREOFFICE_PATH", "/none")]);
+    for (name, text) in [("a.txt", "text"), ("a.csv", "a,b"), ("a.rtf", "{\\rtf1 a}")] {
+        assert_eq!(service.convert(name, text.as_bytes()), "200", "{name}");
+    }
+    assert!(service.children().is_empty(), "{:?}", service.children());
+    let level = "platen_pool_isolation{pool=\"libreoffice\",level=\"remote\"} 1";
+    assert_eq!(service.metrics(level).len(), 1);
+    wait_until("nothing of a document is left", || {
+        first.job_folders() + second.job_folders() == 0
+    });
+    // One is lost: the other does its work.
+    first.kill();
+    for _ in 0..4 {
+        assert_eq!(service.convert("a.txt", b"text"), "200");
+    }
+    // Both are: a clear answer, and one that comes back is found.
+    let port = second.port();
+    second.kill();
+    service.wait_until("conversions are refused", || {
+        is_refused(&service.converted("a.txt", b"text"))
+    });
+    let _again = Remote::office_at(port);
+    service.wait_until("conversions go on", || {
+        service.convert("a.txt", b"text") == "200"
+    });
+}
+
+#[test]
+fn links_of_documents_are_not_followed_elsewhere() {
+    if is_missing("LibreOffice", has_libreoffice()) {
+        return;
+    }
+    let office = Remote::office();
+    let service = Service::start(&[("OFFICE_REMOTE", &office.address)]);
+    let secret = office.folder.path().join("secret.png");
+    // A picture of any kind: a page as one.
+    let png = service.converted("a.txt&to=png", b"text");
+    let start = png.windows(4).position(|it| it == b"\r\n\r\n").unwrap() + 4;
+    std::fs::write(&secret, &png[start..]).unwrap();
+    let rtf = format!(
+        r#"{{\rtf1{{\field{{\*\fldinst {{INCLUDEPICTURE "file://{}" \\d }}}}{{\fldrslt x}}}}\par end}}"#,
+        secret.display()
+    );
+    let pdf = service.converted("a.rtf", rtf.as_bytes());
+    assert!(pdf.starts_with(b"HTTP/1.1 200"));
+    let picture = b"/Subtype/Image";
+    assert!(!pdf.windows(picture.len()).any(|it| it == picture));
+}
+
+#[test]
+fn pages_go_to_chromium_elsewhere_as_long_as_one_is_there() {
+    if is_missing("Chromium", has_chromium()) {
+        return;
+    }
+    let (mut first, mut second) = (Remote::chromium(), Remote::chromium());
+    // A name instead of an address: Chromium wants to be called by its address.
+    let remotes = format!("localhost:{},{}", first.port(), second.address);
+    let variables = [
+        ("CHROMIUM_REMOTE", &*remotes),
+        ("CHROMIUM_PATH", "/none"),
+        ("CHROMIUM_SPARE_PAGES", "1"),
+    ];
+    let service = Service::start(&variables);
+    for _ in 0..4 {
+        assert_eq!(service.print("<p>text"), "200");
+    }
+    assert!(service.children().is_empty(), "{:?}", service.children());
+    let level = "platen_pool_isolation{pool=\"chromium\",level=\"remote\"} 1";
+    assert_eq!(service.metrics(level).len(), 1);
+    first.kill();
+    service.wait_until("pages go to the other", || {
+        service.print("<p>text") == "200"
+    });
+    for _ in 0..3 {
+        assert_eq!(service.print("<p>text"), "200");
+    }
+    let port = second.port();
+    second.kill();
+    let kind = "content-type: application/json\r\n";
+    service.wait_until("pages are refused", || {
+        is_refused(&service.post("/render/html-to-pdf", kind, br#"{"html":"<p>text"}"#))
+    });
+    let _again = Remote::chromium_at(port);
+    service.wait_until("pages go on", || service.print("<p>text") == "200");
+}
+
+#[test]
+fn pages_elsewhere_load_nothing_that_is_not_allowed() {
+    if is_missing("Chromium", has_chromium()) {
+        return;
+    }
+    // A server that counts who comes.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = listener.local_addr().unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let _ = stream.map(|mut stream| stream.read(&mut [0; 100]));
+        }
+    });
+    let chromium = Remote::chromium();
+    let service = Service::start(&[("CHROMIUM_REMOTE", &chromium.address)]);
+    let page = format!(
+        "<img src=http://{place}/a.png><link rel=stylesheet href=http://{place}/a.css>\
+         <link rel=preconnect href=http://{place}><link rel=prefetch href=http://{place}/b>\
+         <iframe src=http://{place}/c></iframe><img src=file:///etc/passwd>\
+         <script>fetch('http://{place}/d'); new WebSocket('ws://{place}/e')</script><p>text"
+    );
+    assert_eq!(service.print(&page), "200");
+    let scripts = serde_json::json!({ "javaScript": true });
+    service.print_with(&page, scripts);
+    assert_eq!(count.load(Ordering::SeqCst), 0, "somebody came");
+}
+
+#[test]
+fn the_doctor_says_which_answers() {
+    if is_missing("Chromium", has_chromium()) {
+        return;
+    }
+    let chromium = Remote::chromium();
+    let silent = free_port();
+    let output = Command::new(env!("CARGO_BIN_EXE_platen"))
+        .arg("doctor")
+        .env("CHROMIUM_REMOTE", &chromium.address)
+        .env("OFFICE_REMOTE", format!("127.0.0.1:{silent}"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = |name: &str| {
+        text.lines()
+            .find(|line| line.contains(name))
+            .unwrap_or_default()
+    };
+    assert!(line("CHROMIUM_REMOTE").starts_with("ok"), "{text}");
+    assert!(line("OFFICE_REMOTE").starts_with("--"), "{text}");
+    assert!(line("OFFICE_REMOTE").contains("refused"), "{text}");
+}
