@@ -109,7 +109,7 @@ for number in $(seq "$apps"); do
     mkdir "data-$number"
     start "app-$number" "$platen" serve --bind "127.0.0.1:$((first_app + number))" --data-dir "$work/data-$number" \
         "--role=$([ "$workers" = 0 ] && echo all || echo app)"
-    upstream+=" server 127.0.0.1:$((first_app + number)) max_fails=3 fail_timeout=5s;"
+    upstream+=" server 127.0.0.1:$((first_app + number)) max_fails=3 fail_timeout=2s;"
 done
 for number in $(seq "$apps"); do
     until_ready "app-$number" curl -sf "http://127.0.0.1:$((first_app + number))/health/ready"

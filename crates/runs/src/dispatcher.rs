@@ -41,8 +41,8 @@ const EMBEDDED: &str = "embedded";
 pub(crate) enum Holder {
     /// By its cancellation, in this process.
     Here(Cancellation),
-    /// By sending its name to the worker that executes it.
-    There(mpsc::UnboundedSender<String>),
+    /// By sending its name and epoch to the worker that executes it.
+    There(mpsc::UnboundedSender<(String, u32)>),
 }
 
 /// Runs of flows, from acceptance to answer.
@@ -231,11 +231,20 @@ impl Dispatcher {
 
     /// Tells the slot that executes a run to stop.
     pub(crate) fn signal_stop(&self, id: &str) {
-        let holder = self.held().get(id).map(|(_, holder)| holder.clone());
-        match holder {
-            Some(Holder::Here(cancellation)) => cancellation.cancel(),
+        self.signal(id, |_| true);
+    }
+
+    /// Tells the slot that lost its lease of a run to stop, unless the run is held here again.
+    pub(crate) fn signal_lost(&self, id: &str, epoch: u32) {
+        self.signal(id, |held| held == epoch);
+    }
+
+    fn signal(&self, id: &str, is_meant: impl Fn(u32) -> bool) {
+        let held = self.held().get(id).cloned();
+        match held.filter(|(epoch, _)| is_meant(*epoch)) {
+            Some((_, Holder::Here(cancellation))) => cancellation.cancel(),
             // Fails when the worker has disconnected; then its slots are gone, too.
-            Some(Holder::There(sender)) => drop(sender.send(id.to_owned())),
+            Some((epoch, Holder::There(sender))) => drop(sender.send((id.to_owned(), epoch))),
             None => {}
         }
     }
@@ -286,6 +295,13 @@ impl Dispatcher {
         }
         match <[String; 1]>::try_from(open) {
             Ok([path]) => Ok(path),
+            Err(open) if open.is_empty() => match self.get(id).await?.state.is_end() {
+                true => Err(Error::Ended),
+                false => Err(Error::Retry(
+                    "no wait of the run is open: it was called back before, or has not come to a wait"
+                        .to_owned(),
+                )),
+            },
             Err(open) => Err(Error::Retry(format!(
                 "{} waits are open; name one with `?step=`",
                 open.len()
@@ -392,7 +408,7 @@ impl Dispatcher {
         let losses = self.settings.max_worker_losses;
         for expired in self.store.expire_leases(now_ms, losses, 256).await? {
             let id = expired.queued.id.clone();
-            self.signal_stop(&id);
+            self.signal_lost(&id, expired.epoch);
             if !expired.dead {
                 self.enqueue(expired.queued);
                 continue;

@@ -66,9 +66,9 @@ async fn heartbeat(dispatcher: &Dispatcher) {
     let now_ms = now_ms();
     let until_ms = now_ms + dispatcher.settings.lease.as_millis() as u64;
     if let Ok(lost) = dispatcher.store.heartbeat(here, now_ms, until_ms).await {
-        for (id, _) in lost {
+        for (id, epoch) in lost {
             // The run may have just ended; then nobody listens.
-            dispatcher.signal_stop(&id);
+            dispatcher.signal_lost(&id, epoch);
         }
     }
 }

@@ -51,6 +51,8 @@ pub enum ToWorker {
     Cancel {
         /// Its name.
         run: String,
+        /// Epoch of the lease that ends; the worker may have the run again under a later one.
+        epoch: u32,
     },
     /// The answer to a numbered request.
     Answer {

@@ -169,11 +169,11 @@ fn may_use(flow: &FlowVersion, scope: StoreScope) -> bool {
 /// Assigns runs to the worker, one at a time.
 async fn slot(session: Arc<Session>, takes: Takes, mut phases: watch::Receiver<Phase>) {
     let dispatcher = Arc::clone(&session.dispatcher);
-    let (stop, mut stops) = mpsc::unbounded_channel::<String>();
+    let (stop, mut stops) = mpsc::unbounded_channel::<(String, u32)>();
     let frames = session.frames.clone();
     let cancelling = tokio::spawn(async move {
-        while let Some(run) = stops.recv().await {
-            let Ok(frame) = protocol::frame(&ToWorker::Cancel { run }) else {
+        while let Some((run, epoch)) = stops.recv().await {
+            let Ok(frame) = protocol::frame(&ToWorker::Cancel { run, epoch }) else {
                 continue;
             };
             let _ = frames.send(frame).await;
@@ -478,16 +478,10 @@ impl Session {
         let leases: Vec<(String, u32)> = self.open().keys().cloned().collect();
         let now_ms = now_ms();
         let until_ms = now_ms + self.dispatcher.settings.lease.as_millis() as u64;
-        if let Ok(lost) = self
-            .dispatcher
-            .store
-            .heartbeat(leases, now_ms, until_ms)
-            .await
-        {
-            for (run, _) in lost {
-                if let Ok(frame) = protocol::frame(&ToWorker::Cancel { run }) {
-                    let _ = self.frames.send(frame).await;
-                }
+        let beat = self.dispatcher.store.heartbeat(leases, now_ms, until_ms);
+        for (run, epoch) in beat.await.unwrap_or_default() {
+            if let Ok(frame) = protocol::frame(&ToWorker::Cancel { run, epoch }) {
+                let _ = self.frames.send(frame).await;
             }
         }
     }

@@ -153,8 +153,9 @@ struct Client {
     frames: mpsc::Sender<Vec<u8>>,
     /// Requests that wait for an answer.
     answers: Mutex<HashMap<u64, oneshot::Sender<Answered>>>,
-    /// Runs under execution, by name.
-    runs: Mutex<HashMap<String, (u32, Cancellation)>>,
+    /// Runs under execution, by name and epoch: a run that was lost may come back before its former
+    /// execution has noticed.
+    runs: Mutex<HashMap<(String, u32), Cancellation>>,
     numbers: AtomicU64,
     gone: AtomicBool,
     leaving: AtomicBool,
@@ -191,8 +192,8 @@ impl Client {
                         let _ = waiting.send(refusal.map_or(Ok(value), Err));
                     }
                 }
-                ToWorker::Cancel { run } => {
-                    if let Some((_, cancel)) = lock(&self.runs).get(&run) {
+                ToWorker::Cancel { run, epoch } => {
+                    if let Some(cancel) = lock(&self.runs).get(&(run, epoch)) {
                         cancel.cancel();
                     }
                 }
@@ -216,7 +217,7 @@ impl Client {
     ) {
         let (run, epoch) = (assign.run.clone(), assign.epoch);
         let cancel = Cancellation::default();
-        lock(&self.runs).insert(run.clone(), (epoch, cancel.clone()));
+        lock(&self.runs).insert((run.clone(), epoch), cancel.clone());
         let (client, runner) = (Arc::clone(self), Arc::clone(runner));
         tokio::task::spawn_blocking(move || {
             let channel = RemoteChannel {
@@ -246,7 +247,7 @@ impl Client {
                 }
                 _ => drop(channel.release(of_run(&run, epoch))),
             }
-            lock(&client.runs).remove(&run);
+            lock(&client.runs).remove(&(run.clone(), epoch));
             client.left.notify_one();
             let done = protocol::frame(&ToApp::Done { run, epoch });
             if let Ok(done) = done {
@@ -268,11 +269,11 @@ impl Client {
         if tokio::time::timeout(drain, all_left).await.is_ok() {
             return;
         }
-        let open: Vec<(String, u32, Cancellation)> = lock(&self.runs)
+        let open: Vec<((String, u32), Cancellation)> = lock(&self.runs)
             .iter()
-            .map(|(run, (epoch, cancel))| (run.clone(), *epoch, cancel.clone()))
+            .map(|(run, cancel)| (run.clone(), cancel.clone()))
             .collect();
-        for (run, epoch, cancel) in open {
+        for ((run, epoch), cancel) in open {
             let release = ToApp::Change {
                 number: None,
                 write: WriteFrame::of(&of_run(&run, epoch)),
@@ -286,7 +287,7 @@ impl Client {
     /// Cancels everything: results could no longer be delivered.
     fn abandon(&self) {
         self.gone.store(true, Ordering::Release);
-        for (_, cancel) in lock(&self.runs).values() {
+        for cancel in lock(&self.runs).values() {
             cancel.cancel();
         }
         lock(&self.answers).clear();

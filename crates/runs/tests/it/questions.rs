@@ -192,7 +192,10 @@ async fn a_worker_learns_what_its_run_needs_and_no_more() {
     assert_eq!(value, Err(Refusal::Fenced));
     dispatcher.cancel(&run).await.unwrap();
     match protocol::read(&mut worker.connection).await.unwrap() {
-        Some(ToWorker::Cancel { run: notified }) => assert_eq!(notified, run),
+        Some(ToWorker::Cancel {
+            run: notified,
+            epoch,
+        }) => assert_eq!((&*notified, epoch), hold),
         other => panic!("{other:?}"),
     }
     assert_eq!(worker.template(hold, "note").await, Err(Refusal::Fenced));

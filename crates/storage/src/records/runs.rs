@@ -368,6 +368,8 @@ impl Queued {
 pub struct ExpiredLease {
     /// The run, queued again unless it was dead-lettered.
     pub queued: Queued,
+    /// Epoch of the lease.
+    pub epoch: u32,
     /// Whether it was dead-lettered.
     pub dead: bool,
 }

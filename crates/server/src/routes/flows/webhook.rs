@@ -85,7 +85,10 @@ pub(crate) async fn call_flow(
                 "the flow did not answer within {} ms; see /runs/{id}",
                 limit.as_millis()
             );
-            Problem::new(Code::Timeout(Stage::Answer), detail).into_response_of(id)
+            // The run goes on: the same request with its key gets the answer later.
+            Problem::new(Code::Timeout(Stage::Answer), detail)
+                .retry_after(1)
+                .into_response_of(id)
         }
     };
     add_run(response.headers_mut(), &receipt.id);

@@ -14,6 +14,8 @@ use crate::blobs::{BlobError, digest::Sum};
 const CHECK_LIFE: Duration = Duration::from_secs(2);
 /// Time limit of a check of readiness.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// Age of a probe that its check has left.
+const PROBE_LIFE: Duration = Duration::from_secs(3_600);
 /// What a check writes.
 const PROBE: &[u8] = b"Platen checks that it can write and read this.";
 
@@ -31,7 +33,13 @@ impl Bucket {
     /// # Errors
     /// [`BlobError::Unavailable`] or [`BlobError::Refused`], with what is wrong.
     pub fn check(&self) -> Result<(), BlobError> {
-        self.list("check/", None).map_err(during("listing"))?;
+        let left = self.list("check/", None).map_err(during("listing"))?;
+        // Of services that were killed meanwhile.
+        for object in left.objects {
+            if object.age > PROBE_LIFE {
+                self.delete(&object.key).map_err(during("deleting"))?;
+            }
+        }
         let key = format!("check/{:016x}", fastrand::u64(..));
         let (pieces, sum): (&[&[u8]], _) = (&[PROBE], Sum::of(PROBE));
         let write = || self.put_new(&key, Content::Slices(pieces), sum);

@@ -232,7 +232,10 @@ impl Readers {
                     }
                     error
                 }
-                None => Error::Unavailable("an answer did not come in time".to_owned()),
+                None => {
+                    self.let_go();
+                    Error::Unavailable("an answer did not come in time".to_owned())
+                }
             };
             // Only this connection: another reader may have replaced it by now.
             let mut held = slot.lock().await;
@@ -245,6 +248,16 @@ impl Readers {
             drop(held);
             if Instant::now() >= deadline {
                 return Err(error);
+            }
+        }
+    }
+
+    /// Lets go of all connections: a network that forgot one has forgotten the others, each of which
+    /// would take as long to be found out. Statements under way keep theirs.
+    fn let_go(&self) {
+        for slot in &self.slots {
+            if let Ok(mut held) = slot.try_lock() {
+                *held = None;
             }
         }
     }

@@ -125,9 +125,9 @@ pub(super) async fn expire_leases(
          ), o AS (
             UPDATE open_runs o SET state = 0, worker_losses = o.worker_losses + 1
             FROM due WHERE o.number = due.number
-            RETURNING o.number, o.started_ms, o.worker_losses, o.worker
+            RETURNING o.number, o.started_ms, o.worker_losses, o.worker, o.epoch
          )
-         SELECT {QUEUED}, o.worker_losses, o.worker
+         SELECT {QUEUED}, o.worker_losses, o.worker, o.epoch
          FROM o JOIN runs r ON r.number = o.number ORDER BY r.number"
     );
     let end = format!(
@@ -150,7 +150,12 @@ pub(super) async fn expire_leases(
                 .query(&end, &[&state, &answer, &details, &now, &number])
                 .await?;
         }
-        expired.push(ExpiredLease { queued, dead });
+        let epoch = small(row, 7)?;
+        expired.push(ExpiredLease {
+            queued,
+            epoch,
+            dead,
+        });
     }
     Ok(expired)
 }

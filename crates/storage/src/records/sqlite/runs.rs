@@ -341,6 +341,7 @@ impl RunStore for Runs {
                         lane: run.lane,
                         deadline_ms: run.deadline_ms,
                     },
+                    epoch: run.epoch,
                     dead,
                 });
             }
