@@ -15,6 +15,7 @@ import pathlib
 import shutil
 import signal
 import sys
+import threading
 import time
 
 from checker import check
@@ -48,11 +49,16 @@ def harm(arguments):
         clients = Clients(fleet, history, hook, arguments.seed)
         clients.start()
         time.sleep(CALM_SECONDS)
+        injections, is_over = Injections(fleet, database, history, arguments), threading.Event()
+        supervisor = threading.Thread(target=injections.supervise, args=(is_over,), daemon=True)
+        supervisor.start()
         try:
-            Injections(fleet, database, history, arguments).run(arguments.at_once)
+            injections.run(arguments.at_once)
         finally:
             clients.join()
         Settlement(clients, database).run()
+        is_over.set()
+        supervisor.join()
         return history.events
     finally:
         if arguments.logs:

@@ -151,5 +151,9 @@ def leftovers(of):
         for what, most in (("bytes", MEMORY), ("files", FILES)):
             if (event[what] or 0) > most:
                 yield f"{event['process']} has {event[what]} {what}, more than {most}"
+    for event in of("ended"):
+        # A refused start is 1 or 2; these are a panic and a signal that nobody sent.
+        if event["code"] == 101 or event["code"] < 0:
+            yield f"{event['process']} ended with {event['code']}"
     for event in of("orphan"):
         yield f"object {event['object']}: {event['why']}"

@@ -33,7 +33,7 @@ class Fleet:
         names = sorted(file.stem for file in self.work.glob("*.pid"))
         self.names = [name for name in names if re.match(r"(app|worker|postgres|redis|s3|nginx)-", name)]
         self.recipes = {name: self.recipe(name) for name in self.names}
-        self.children, self.lock = [], threading.Lock()
+        self.children, self.codes, self.lock = [], {}, threading.Lock()
         self.hosts = Hosts([*self.named("app"), *self.named("worker")]) if has_hosts else None
         # Where services and workers find what is outside.
         self.gateway = GATEWAY if has_hosts else "127.0.0.1"
@@ -64,7 +64,8 @@ class Fleet:
     def reap(self):
         """What was killed keeps its number until it is asked for its end."""
         with self.lock:
-            self.children = [child for child in self.children if child.poll() is None]
+            self.codes |= {child.pid: child.returncode for child in self.children if child.poll() is not None}
+            self.children = [child for child in self.children if child.returncode is None]
 
     def is_alive(self, name):
         self.reap()
@@ -73,6 +74,13 @@ class Fleet:
             return state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
         except (FileNotFoundError, ProcessLookupError):
             return False
+
+    def exit_code(self, name):
+        """How a process that was started here has ended; `None` while it has not."""
+        pid = self.pid(name)
+        with self.lock:
+            child = next((child for child in self.children if child.pid == pid), None)
+        return child.poll() if child else self.codes.get(pid)
 
     def restart(self, name):
         """Starts a process that was killed, again until it stays: PostgreSQL waits for its old children."""

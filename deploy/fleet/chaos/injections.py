@@ -35,6 +35,22 @@ class Injections:
         except Exception as error:  # the checker reports it
             self.history.note("broken", what="injections", error=repr(error))
 
+    def supervise(self, until):
+        """Starts services and workers again that have ended by themselves, as a supervisor does: a start
+        without the bucket is refused."""
+        while not until.wait(0.5):
+            for name in [*self.fleet.named("app"), *self.fleet.named("worker")]:
+                with self.lock:
+                    if name in self.busy:
+                        continue
+                    self.busy.add(name)
+                code = self.fleet.exit_code(name)
+                if code is not None:
+                    self.history.note("ended", process=name, code=code)
+                    self.fleet.restart(name)
+                with self.lock:
+                    self.busy.discard(name)
+
     def one(self, choice):
         """A harm to a part that nobody harms now, with its recovery."""
         while True:

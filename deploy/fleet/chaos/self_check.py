@@ -75,6 +75,7 @@ VIOLATIONS = {
     "a schedule stops": without(TRIGGERS[3]) + [TRIGGERS[3] | {"until": "3"}],
     "a lease is leaked": GOOD + [at(9, "rows", table="open_runs", count=1)],
     "a process is gone": GOOD + [LEFT[1] | {"alive": False}],
+    "a process crashes": GOOD + [at(5, "ended", process="app-1", code=-6)],
     "memory grows": GOOD + [LEFT[1] | {"bytes": 1 << 40}],
     "files stay open": GOOD + [LEFT[1] | {"files": 5000}],
     "an object is left": GOOD + [at(9, "orphan", object="o", why="why")],

@@ -11,6 +11,8 @@ import urllib.parse
 from checker import LONG
 from clients import COUNTERS, ENDS, Refused
 
+PROBE_SECONDS = 3600
+
 
 class Settlement:
     def __init__(self, clients, database):
@@ -113,5 +115,8 @@ class Settlement:
             elif folder == "deferred/requests":
                 if last not in referred:
                     self.history.note("unacknowledged", object=name)
+            elif folder == "check" and time.time() - (bucket / name).stat().st_mtime < PROBE_SECONDS:
+                # A service that was killed while it started; the start of another one deletes it later.
+                self.history.note("unacknowledged", object=name)
             else:
                 self.history.note("orphan", object=name, why="nothing refers to it")
