@@ -54,7 +54,9 @@ class Service:
     def __init__(self, folder, number, variables):
         temporary = os.path.join(folder, f"tmp-{number}")
         os.mkdir(temporary)
-        variables = {**os.environ, "TMPDIR": temporary, **variables}
+        # One spare of each, so that a second request in a row finds none.
+        spares = {"CHROMIUM_SPARE_PAGES": "1", "OFFICE_SPARES": "1"}
+        variables = {**os.environ, "TMPDIR": temporary, **spares, **variables}
         command = [PLATEN, "serve", "--bind", "127.0.0.1:0", "--log-format", "json"]
         command += ["--data-dir", os.path.join(folder, f"data-{number}")]
         self.process = subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True)
