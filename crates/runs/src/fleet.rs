@@ -10,7 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use parking_lot::Mutex;
@@ -18,7 +18,7 @@ use platen_storage::{
     Peers, Signal,
     runs::{Queued, RunState},
 };
-use tokio::sync::broadcast::error::RecvError;
+use tokio::{sync::broadcast::error::RecvError, time::Instant};
 
 use crate::{
     Answer, Dispatcher, clock, ready_queue::ReadyRun, settings::Fleet as Settings, waiters::Event,

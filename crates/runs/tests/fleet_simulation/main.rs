@@ -1,0 +1,53 @@
+//! A fleet on simulated time: the real dispatchers and sessions of several services, a model of
+//! their database, and workers that let time pass. Decision 19 says what it shows.
+//!
+//! Requests, times of runs and lost signals follow from the seed. Ids of runs and the order of
+//! tasks that are ready at the same instant do not.
+
+mod database;
+mod figures;
+mod handle;
+mod network;
+mod observer;
+mod random;
+mod scenario;
+mod store;
+mod tables;
+mod worker;
+mod world;
+
+use parking_lot::Mutex;
+
+use self::{figures::Figures, scenario::Scenario, world::World};
+
+/// The clock of runs is one for the process, so fleets are simulated one after another.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// Runs a simulation; no time passes while something can be done.
+fn simulated<T>(simulation: impl Future<Output = T>) -> T {
+    let _one = ONE.lock();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime.unwrap().block_on(simulation)
+}
+
+fn figures_of(scenario: Scenario) -> Figures {
+    simulated(async {
+        let mut world = World::new(scenario).await;
+        let figures = Figures::of(&mut world).await;
+        world.end(false).await;
+        println!("{figures}");
+        figures
+    })
+}
+
+#[test]
+fn a_small_fleet() {
+    for load in [0.2, 0.8, 1.2] {
+        figures_of(Scenario::new(1, 1, load));
+        figures_of(Scenario::new(2, 4, load));
+        figures_of(Scenario::new(8, 80, load));
+    }
+}
