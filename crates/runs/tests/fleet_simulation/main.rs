@@ -46,8 +46,34 @@ fn figures_of(scenario: Scenario) -> Figures {
 #[test]
 fn a_small_fleet() {
     for load in [0.2, 0.8, 1.2] {
-        figures_of(Scenario::new(1, 1, load));
-        figures_of(Scenario::new(2, 4, load));
         figures_of(Scenario::new(8, 80, load));
+    }
+}
+
+#[test]
+#[ignore = "x"]
+fn all() {
+    for (apps, workers) in [(1, 1), (2, 4), (8, 80), (8, 1_000), (16, 1_000)] {
+        for load in [0.2, 0.8, 1.2] {
+            figures_of(Scenario::new(apps, workers, load));
+            if apps > 1 {
+                figures_of(Scenario::new(apps, workers, load).with(|it| it.signals = 0.0));
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "x"]
+fn one() {
+    for (apps, workers) in [(2, 4), (8, 80), (8, 1_000), (16, 1_000)] {
+        for load in [0.2, 0.8, 1.2] {
+            for signals in [1.0, 0.0] {
+                figures_of(Scenario::new(apps, workers, load).with(|it| {
+                    it.signals = signals;
+                    it.arrivals = scenario::Arrivals::One
+                }));
+            }
+        }
     }
 }

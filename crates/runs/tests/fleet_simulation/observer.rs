@@ -13,13 +13,14 @@ use tokio::time::Instant;
 struct State {
     /// When each run was started, each time.
     starts: HashMap<String, Vec<Instant>>,
-    /// Workers by run, while they execute it.
-    executing: HashMap<String, usize>,
+    /// Workers by run while they execute it, since when.
+    executing: HashMap<String, (usize, Instant)>,
     /// Workers that are connected, and since when those have been idle that are.
     connected: BTreeSet<usize>,
     idle: BTreeMap<usize, Instant>,
-    /// Time that workers have worked since the figures began.
+    /// Time that workers have worked on runs that have left them, since the figures began.
     busy: BTreeMap<usize, Duration>,
+    busy_since: Option<Instant>,
     /// Ends that were refused: the work was in vain.
     refused: u64,
     /// What must not happen.
@@ -37,7 +38,6 @@ pub struct Executing {
     observer: Arc<Observer>,
     worker: usize,
     run: String,
-    since: Instant,
 }
 
 impl Observer {
@@ -58,7 +58,7 @@ impl Observer {
         let since = Instant::now();
         let mut state = observer.state.lock();
         state.starts.entry(run.to_owned()).or_default().push(since);
-        let other = state.executing.insert(run.to_owned(), worker);
+        let other = state.executing.insert(run.to_owned(), (worker, since));
         let idle = state.idle.remove(&worker);
         if other.is_some() || idle.is_none() {
             let what = format!("worker {worker}, idle {idle:?}, starts {run}, held by {other:?}");
@@ -68,7 +68,6 @@ impl Observer {
             observer: Arc::clone(observer),
             worker,
             run: run.to_owned(),
-            since,
         }
     }
 
@@ -98,8 +97,8 @@ impl Observer {
             .unwrap_or_default()
     }
 
-    /// How many workers are executing a run.
-    pub fn executing(&self) -> HashMap<String, usize> {
+    /// Runs that workers are executing.
+    pub fn executing(&self) -> HashMap<String, (usize, Instant)> {
         self.state.lock().executing.clone()
     }
 
@@ -110,15 +109,32 @@ impl Observer {
 
     /// Times that workers have worked since the last call.
     pub fn take_busy(&self) -> BTreeMap<usize, Duration> {
-        std::mem::take(&mut self.state.lock().busy)
+        let mut state = self.state.lock();
+        let mut busy = std::mem::take(&mut state.busy);
+        for (worker, since) in state.executing.values() {
+            *busy.entry(*worker).or_default() += state.worked(*since);
+        }
+        state.busy_since = Some(Instant::now());
+        busy
+    }
+}
+
+impl State {
+    /// Time since a start, or since the figures began.
+    fn worked(&self, start: Instant) -> Duration {
+        self.busy_since
+            .map_or(start, |since| since.max(start))
+            .elapsed()
     }
 }
 
 impl Drop for Executing {
     fn drop(&mut self) {
         let mut state = self.observer.state.lock();
-        state.executing.remove(&self.run);
-        *state.busy.entry(self.worker).or_default() += self.since.elapsed();
+        if let Some((_, since)) = state.executing.remove(&self.run) {
+            let worked = state.worked(since);
+            *state.busy.entry(self.worker).or_default() += worked;
+        }
         if state.connected.contains(&self.worker) {
             state.idle.insert(self.worker, Instant::now());
         }

@@ -45,7 +45,12 @@ impl Scenario {
             synchronous: 0.5,
             cores: 4,
             seed: 1,
-            measured: Duration::from_secs(20),
+            // Few workers see few runs.
+            measured: Duration::from_secs(match workers {
+                0..10 => 300,
+                10..500 => 60,
+                _ => 20,
+            }),
         }
     }
 
