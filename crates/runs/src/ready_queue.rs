@@ -357,20 +357,16 @@ impl State {
         pushed
     }
 
-    /// How many more runs of flows of this lane would be taken at once.
+    /// How many more runs of flows of this lane would be taken at once. Those that wait already, in
+    /// either lane, may be taken first.
     fn free(&self, lane: Lane) -> usize {
         let idle = |takes| self.idle.get(&takes).copied().unwrap_or_default();
-        let (idle, waiting) = match lane {
-            Lane::Sync => (
-                idle(Takes::Flows) + idle(Takes::Synchronous),
-                self.sync.len(),
-            ),
-            Lane::Async => (
-                idle(Takes::Flows),
-                self.sync.len() + self.asynchronous.len(),
-            ),
+        let flows = idle(Takes::Flows).saturating_sub(self.asynchronous.len());
+        let idle = match lane {
+            Lane::Sync => flows + idle(Takes::Synchronous),
+            Lane::Async => flows,
         };
-        idle.saturating_sub(waiting)
+        idle.saturating_sub(self.sync.len())
     }
 
     /// The same of deferred requests.

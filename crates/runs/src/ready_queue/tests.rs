@@ -45,6 +45,19 @@ async fn a_run_waits_unless_a_slot_waits_for_it() {
     assert_eq!(queue.free_slots(), 0);
 }
 
+#[tokio::test]
+async fn a_slot_is_promised_to_one_run_only() {
+    let queue = ReadyQueue::default();
+    let mut slot = Box::pin(queue.take(Takes::Flows, |_| None));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(slot.as_mut().poll(&mut context).is_pending());
+    assert_eq!(queue.push(run("a")), Pushed::Taken);
+    let mut synchronous = run("b");
+    synchronous.queued.lane = Lane::Sync;
+    // The slot takes one of them; nobody would offer the other to other services.
+    assert_eq!(queue.push(synchronous), Pushed::Waits);
+}
+
 #[test]
 fn a_run_that_is_held_back_waits_for_another_try() {
     let queue = ReadyQueue::default();
