@@ -127,7 +127,11 @@ impl Dispatcher {
             // with it.
             return Ok(self.assignment(queued.id, just_accepted));
         }
-        let claimed = match claim.await {
+        let claimed = claim.await;
+        if let Some(fleet) = &self.fleet {
+            fleet.note_claim(matches!(claimed, Err(StoreError::Fenced)));
+        }
+        let claimed = match claimed {
             Err(StoreError::Busy) => {
                 self.enqueue(queued);
                 return Err(Unclaimed::Gone);
