@@ -48,6 +48,11 @@ impl Dispatcher {
                 () = &mut stop => return None,
                 run = self.ready.take(takes, limit) => run,
             };
+            if let Some(fleet) = &self.fleet {
+                for id in self.ready.broken_promises() {
+                    fleet.offer(&id);
+                }
+            }
             let flow = run.queued.flow.clone();
             let limit = self.flow_cache.limit(&flow).zip(self.fleet.as_ref());
             let claimed = match limit {
