@@ -16,7 +16,10 @@ mod tables;
 mod worker;
 mod world;
 
+use std::time::Duration;
+
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 use self::{
     figures::Figures,
@@ -64,6 +67,72 @@ fn no_worker_is_idle_while_a_run_waits() {
                 let figures = figures_of(scenario);
                 assert_no_idle_worker(&figures, 400.0);
             }
+        }
+    }
+}
+
+/// What is lost while a fleet works.
+#[derive(Clone, Copy, Debug)]
+enum Loss {
+    App(usize),
+    /// The worker's process ends.
+    Worker,
+    /// The worker's machine stops without closing its connections.
+    Machine,
+}
+
+/// The longest time until a run goes on elsewhere that was executed where the loss occurred, and
+/// the longest wait of any other.
+async fn restart_after(loss: Loss, signals: f64) -> (Duration, Duration) {
+    let scenario = Scenario::new(8, 80, 0.6).with(|it| it.signals = signals);
+    let mut world = World::new(scenario).await;
+    world.send_requests(Duration::from_secs(5)).await;
+    let first = world.database.tables.lock().rows.len();
+    let lost = Instant::now();
+    let runs = match loss {
+        Loss::App(number) => {
+            let runs = world.held_by(number);
+            world.kill_app(number).await;
+            runs
+        }
+        Loss::Worker | Loss::Machine => {
+            let (run, worker) = world.observer.any_execution();
+            match loss {
+                Loss::Worker => world.kill_worker(worker),
+                _ => world.freeze_worker(worker),
+            }
+            vec![run]
+        }
+    };
+    world.send_requests(Duration::from_secs(20)).await;
+    world.drain(Duration::from_secs(60)).await;
+    let restarts = world.restarts(&runs, lost);
+    assert!(!restarts.is_empty(), "nothing was lost");
+    let last = world.database.tables.lock().rows.len();
+    let waits = world.waits(first..last);
+    world.end(false).await;
+    let longest_ms = waits.into_iter().fold(0.0, f64::max);
+    let longest = Duration::from_secs_f64(longest_ms / 1_000.0);
+    (restarts.into_iter().max().unwrap_or_default(), longest)
+}
+
+#[test]
+fn runs_of_a_lost_service_or_worker_go_on() {
+    for signals in [1.0, 0.0] {
+        for (loss, seconds) in [
+            // Its right to do the maintenance ends first.
+            (Loss::App(0), 6),
+            (Loss::App(5), 6),
+            (Loss::Worker, 4),
+            (Loss::Machine, 15),
+        ] {
+            let (restart, wait) = simulated(restart_after(loss, signals));
+            println!("| {loss:?} | {signals} | {restart:?} | {wait:?} |");
+            assert!(
+                restart <= Duration::from_secs(seconds),
+                "{loss:?}: {restart:?}"
+            );
+            assert!(wait <= Duration::from_secs(seconds), "{loss:?}: {wait:?}");
         }
     }
 }

@@ -97,9 +97,12 @@ impl Observer {
             .unwrap_or_default()
     }
 
-    /// Runs that workers are executing.
-    pub fn executing(&self) -> HashMap<String, (usize, Instant)> {
-        self.state.lock().executing.clone()
+    /// A run that has just been started, and its worker.
+    pub fn any_execution(&self) -> (String, usize) {
+        let state = self.state.lock();
+        let last = state.executing.iter().max_by_key(|(_, (_, since))| *since);
+        let (run, (worker, _)) = last.expect("workers work");
+        (run.clone(), *worker)
     }
 
     /// Since when the connected worker has been idle that has been it longest.

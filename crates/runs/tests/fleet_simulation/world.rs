@@ -219,6 +219,26 @@ impl World {
         waits.collect()
     }
 
+    /// Runs that a service holds for its workers.
+    pub fn held_by(&self, number: usize) -> Vec<String> {
+        let holder = format!("@{}", self.apps[number].name);
+        let tables = self.database.tables.lock();
+        let running = tables.running.iter().map(|place| &tables.rows[*place].run);
+        let held =
+            running.filter(|run| run.worker.as_ref().is_some_and(|it| it.ends_with(&holder)));
+        held.map(|run| run.id.clone()).collect()
+    }
+
+    /// How long after `lost` each of the runs was started anew.
+    pub fn restarts(&self, runs: &[String], lost: Instant) -> Vec<Duration> {
+        let restart = |run: &String| {
+            let starts = self.observer.starts(run);
+            let later = starts.iter().find(|start| **start > lost);
+            later.map(|start| *start - lost)
+        };
+        runs.iter().filter_map(restart).collect()
+    }
+
     /// Asserts what holds for every fleet, and ends it.
     pub async fn end(&self, dead_allowed: bool) {
         self.database.tables.lock().assert_ended(dead_allowed);
