@@ -138,12 +138,17 @@ impl Fleet {
         let _ = self.spread_us.fetch_update(order, order, change);
     }
 
-    /// How long this service waits before it claims an offer: each service has another turn.
-    fn turn(&self, id: &str) -> Duration {
+    /// A number of this service and a run: services differ in it.
+    fn number(&self, id: &str) -> u64 {
         let mut hasher = DefaultHasher::new();
         (id, &self.name).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// How long this service waits before it claims an offer: each service has another turn.
+    fn turn(&self, id: &str) -> Duration {
         let spread_us = self.spread_us.load(Ordering::Relaxed);
-        Duration::from_micros(hasher.finish() % (spread_us + 1))
+        Duration::from_micros(self.number(id) % (spread_us + 1))
     }
 
     fn remember_offer(&self, id: String) {
@@ -158,6 +163,22 @@ impl Fleet {
         let mut offers = self.offers.lock();
         let count = offers.len().min(most);
         offers.drain(..count).collect()
+    }
+
+    /// Leaves as many runs as there are free slots and remembers the others again. Services that
+    /// choose among the same runs begin at different ones.
+    fn choose(&self, found: &mut Vec<Queued>, free: usize) {
+        if found.len() <= free {
+            return;
+        }
+        let first = self.number(&found[0].id) % found.len() as u64;
+        found.rotate_left(first as usize);
+        let mut rest = found.split_off(free);
+        rest.sort_by_key(|run| run.number);
+        let mut offers = self.offers.lock();
+        for run in rest.into_iter().rev() {
+            offers.push_front(run.id);
+        }
     }
 }
 
@@ -221,7 +242,10 @@ async fn take_offers(dispatcher: &Dispatcher, fleet: &Fleet) {
         }
         match fleet.peers.queued_among(offers).await {
             Ok(found) if found.is_empty() => {}
-            Ok(found) => return queue(dispatcher, found),
+            Ok(mut found) => {
+                fleet.choose(&mut found, dispatcher.ready.free_slots());
+                return queue(dispatcher, found);
+            }
             // They will be overdue.
             Err(_) => return,
         }
