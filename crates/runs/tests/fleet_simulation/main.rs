@@ -50,10 +50,10 @@ fn figures_of(scenario: Scenario) -> Figures {
     })
 }
 
-/// Asserts that no run waited beside an idle worker for longer than these milliseconds.
-fn assert_no_idle_worker(figures: &Figures, most: f64) {
-    assert!(figures.idle <= most, "{figures}");
-}
+/// The longest time for which a run may wait beside an idle worker, in milliseconds: with signals,
+/// and when none arrives. A service that loads a backlog beyond its memory adds to it.
+const IDLE_MS: f64 = 300.0;
+const IDLE_WITHOUT_SIGNALS_MS: f64 = 4_000.0;
 
 #[test]
 fn no_worker_is_idle_while_a_run_waits() {
@@ -65,10 +65,36 @@ fn no_worker_is_idle_while_a_run_waits() {
                     it.seed = seed;
                 });
                 let figures = figures_of(scenario);
-                assert_no_idle_worker(&figures, 400.0);
+                assert!(figures.idle <= IDLE_MS, "{figures}");
+                assert!(
+                    figures.throughput >= load.min(0.95) * 80.0 * 0.9,
+                    "{figures}"
+                );
             }
         }
     }
+}
+
+#[test]
+fn sweeps_make_up_for_signals_that_never_arrive() {
+    for arrivals in [Arrivals::Even, Arrivals::One] {
+        let scenario = Scenario::new(8, 80, 0.8).with(|it| {
+            it.arrivals = arrivals;
+            it.signals = 0.0;
+        });
+        let figures = figures_of(scenario);
+        assert!(figures.idle <= IDLE_WITHOUT_SIGNALS_MS, "{figures}");
+    }
+}
+
+#[test]
+fn few_claims_collide() {
+    // Most runs find no slot where they arrive, and fifteen services have one.
+    let scenario = Scenario::new(16, 160, 0.8).with(|it| it.arrivals = Arrivals::One);
+    let figures = figures_of(scenario);
+    let refused = figures.rate("refused claim") / figures.throughput;
+    assert!(refused < 4.0, "{figures}");
+    assert!(figures.wait(0.99) < 1_000.0, "{figures}");
 }
 
 /// What is lost while a fleet works.
@@ -137,9 +163,11 @@ fn runs_of_a_lost_service_or_worker_go_on() {
     }
 }
 
+/// The tables of decision 19, in about a minute:
+/// `cargo test --workspace --test fleet_simulation -- --ignored --nocapture`.
 #[test]
-#[ignore = "x"]
-fn all() {
+#[ignore = "measures; its rows are those of decision 19"]
+fn fleets_of_up_to_a_thousand_workers() {
     for (apps, workers) in [(1, 1), (2, 4), (8, 80), (8, 1_000), (16, 1_000)] {
         for load in [0.2, 0.8, 1.2] {
             for arrivals in [Arrivals::Even, Arrivals::One] {
