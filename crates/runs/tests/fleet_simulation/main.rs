@@ -172,14 +172,24 @@ fn fleets_of_up_to_a_thousand_workers() {
         for load in [0.2, 0.8, 1.2] {
             for arrivals in [Arrivals::Even, Arrivals::One] {
                 for signals in [1.0, 0.0] {
-                    if apps > 1 || arrivals == Arrivals::Even && signals == 1.0 {
-                        figures_of(Scenario::new(apps, workers, load).with(|it| {
-                            it.arrivals = arrivals;
-                            it.signals = signals;
-                        }));
+                    if apps == 1 && (arrivals, signals) != (Arrivals::Even, 1.0) {
+                        continue;
                     }
+                    let scenario = Scenario::new(apps, workers, load).with(|it| {
+                        it.arrivals = arrivals;
+                        it.signals = signals;
+                    });
+                    figures_of(scenario);
                 }
             }
         }
+    }
+    // Short runs load the database instead of the workers.
+    for milliseconds in [500, 200, 100, 70] {
+        let scenario = Scenario::new(16, 1_000, 0.8).with(|it| {
+            it.service = Duration::from_millis(milliseconds);
+            it.measured = Duration::from_secs(5);
+        });
+        figures_of(scenario);
     }
 }
