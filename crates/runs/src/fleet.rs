@@ -55,6 +55,8 @@ const MAX_SPREAD_US: u64 = 30_000;
 /// What a refused claim adds to that time, and one that succeeds takes from it.
 const COLLIDED_US: u64 = 2_000;
 const CLAIMED_US: u64 = 1_000;
+/// Runs behind one that another service has taken that are looked at before the next claim.
+pub(crate) const MAX_LOOK_AHEAD: usize = 64;
 /// Journals that are read in a look, for clients that watch runs of other services.
 const MAX_WATCHED: usize = 64;
 
@@ -280,7 +282,7 @@ pub(crate) async fn poll(dispatcher: &Dispatcher, fleet: &Fleet, polls: u32, is_
         if let Ok([queued, ..]) = dispatcher.store.counts().await {
             fleet.queued.store(queued as usize, Ordering::Relaxed);
         }
-        forget_taken(dispatcher, fleet).await;
+        forget_taken(dispatcher, fleet, MAX_ASKED).await;
         take_overdue(dispatcher, fleet).await;
         look_for_answers(dispatcher, fleet).await;
     }
@@ -312,9 +314,10 @@ async fn release_lost(fleet: &Fleet) {
     }
 }
 
-/// Forgets runs in memory that other services have taken: they would hold up those behind them.
-async fn forget_taken(dispatcher: &Dispatcher, fleet: &Fleet) {
-    let waiting = dispatcher.ready.waiting(MAX_ASKED);
+/// Forgets runs in memory that other services have taken, of the first `most`: they would hold up
+/// those behind them.
+pub(crate) async fn forget_taken(dispatcher: &Dispatcher, fleet: &Fleet, most: usize) {
+    let waiting = dispatcher.ready.waiting(most);
     if waiting.is_empty() {
         return;
     }
