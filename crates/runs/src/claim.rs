@@ -15,7 +15,7 @@ use crate::{
     clock::now_ms,
     dispatcher::{records, refused},
     fault,
-    fleet::Fleet,
+    fleet::{self, Fleet},
     flow_cache::FlowVersion,
     ready_queue::{JustAccepted, ReadyRun, Takes},
     waiters::Event,
@@ -24,8 +24,10 @@ use crate::{
 
 /// Why a ready run did not become an assignment.
 enum Unclaimed {
-    /// Somebody else has it, it is over, or it will be found again.
+    /// It is over, or it will be found again.
     Gone,
+    /// Another service has it, or it is over.
+    Taken,
     /// Its flow runs often enough.
     HeldBack(ReadyRun),
 }
@@ -48,6 +50,11 @@ impl Dispatcher {
                 () = &mut stop => return None,
                 run = self.ready.take(takes, limit) => run,
             };
+            if let Some(fleet) = &self.fleet {
+                for id in self.ready.broken_promises() {
+                    fleet.offer(&id);
+                }
+            }
             let flow = run.queued.flow.clone();
             let limit = self.flow_cache.limit(&flow).zip(self.fleet.as_ref());
             let claimed = match limit {
@@ -57,6 +64,13 @@ impl Dispatcher {
             match claimed {
                 Ok(assignment) => return Some(assignment),
                 Err(Unclaimed::Gone) => self.ready.done(&flow),
+                Err(Unclaimed::Taken) => {
+                    self.ready.done(&flow);
+                    if let Some(fleet) = &self.fleet {
+                        fleet.note_claim(true);
+                        fleet::forget_taken(self, fleet, fleet::MAX_LOOK_AHEAD).await;
+                    }
+                }
                 Err(Unclaimed::HeldBack(run)) => self.ready.hold_back(run),
             }
         }
@@ -132,8 +146,12 @@ impl Dispatcher {
                 self.enqueue(queued);
                 return Err(Unclaimed::Gone);
             }
+            Err(StoreError::Fenced) => return Err(Unclaimed::Taken),
             other => other.map_err(|_| Unclaimed::Gone)?,
         };
+        if let Some(fleet) = &self.fleet {
+            fleet.note_claim(false);
+        }
         self.resume(claimed, now_ms).await
     }
 

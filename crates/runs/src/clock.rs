@@ -5,8 +5,10 @@ use std::{
         LazyLock,
         atomic::{AtomicI64, Ordering},
     },
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
+
+use tokio::time::Instant;
 
 /// Where steady time begins.
 static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);

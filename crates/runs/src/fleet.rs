@@ -6,11 +6,13 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
+    future::pending,
+    hash::{DefaultHasher, Hash, Hasher},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use parking_lot::Mutex;
@@ -18,7 +20,10 @@ use platen_storage::{
     Peers, Signal,
     runs::{Queued, RunState},
 };
-use tokio::sync::broadcast::error::RecvError;
+use tokio::{
+    sync::broadcast::error::RecvError,
+    time::{Instant, sleep_until},
+};
 
 use crate::{
     Answer, Dispatcher, clock, ready_queue::ReadyRun, settings::Fleet as Settings, waiters::Event,
@@ -44,6 +49,14 @@ const MAX_OFFERS: usize = 4_096;
 const MAX_ASKED: usize = 1_024;
 /// Offers that are looked at together: some are usually taken already.
 const MIN_TAKEN: usize = 16;
+/// The longest time over which services spread their claims of an offer, in microseconds. Without
+/// it, all that have free slots claim it at once, and all but one in vain.
+const MAX_SPREAD_US: u64 = 30_000;
+/// What a refused claim adds to that time, and one that succeeds takes from it.
+const COLLIDED_US: u64 = 2_000;
+const CLAIMED_US: u64 = 1_000;
+/// Runs behind one that another service has taken that are looked at before the next claim.
+pub(crate) const MAX_LOOK_AHEAD: usize = 64;
 /// Journals that are read in a look, for clients that watch runs of other services.
 const MAX_WATCHED: usize = 64;
 
@@ -53,6 +66,8 @@ pub(crate) struct Fleet {
     name: String,
     /// Runs that others have no slot for, oldest first.
     offers: Mutex<VecDeque<String>>,
+    /// The time over which claims of offers are spread; grows while they collide.
+    spread_us: AtomicU64,
     /// Runs under execution here whose caller waits at another service.
     foreign: Mutex<HashSet<String>>,
     /// Runs that clients watch here while others execute them: how much of the journal they received.
@@ -69,6 +84,7 @@ impl Fleet {
             peers: settings.peers,
             name: settings.name,
             offers: Mutex::default(),
+            spread_us: AtomicU64::default(),
             foreign: Mutex::default(),
             watched: Mutex::default(),
             queued: AtomicUsize::default(),
@@ -114,6 +130,29 @@ impl Fleet {
         self.foreign.lock().remove(id);
     }
 
+    /// Notes whether a claim was refused because another service was quicker.
+    pub fn note_claim(&self, is_refused: bool) {
+        let change = |spread: u64| match is_refused {
+            true => Some((spread + COLLIDED_US).min(MAX_SPREAD_US)),
+            false => Some(spread.saturating_sub(CLAIMED_US)),
+        };
+        let order = Ordering::Relaxed;
+        let _ = self.spread_us.fetch_update(order, order, change);
+    }
+
+    /// A number of this service and a run: services differ in it.
+    fn number(&self, id: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (id, &self.name).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// How long this service waits before it claims an offer: each service has another turn.
+    fn turn(&self, id: &str) -> Duration {
+        let spread_us = self.spread_us.load(Ordering::Relaxed);
+        Duration::from_micros(self.number(id) % (spread_us + 1))
+    }
+
     fn remember_offer(&self, id: String) {
         let mut offers = self.offers.lock();
         if offers.len() >= MAX_OFFERS {
@@ -127,11 +166,29 @@ impl Fleet {
         let count = offers.len().min(most);
         offers.drain(..count).collect()
     }
+
+    /// Leaves as many runs as there are free slots and remembers the others again. Services that
+    /// choose among the same runs begin at different ones.
+    fn choose(&self, found: &mut Vec<Queued>, free: usize) {
+        if found.len() <= free {
+            return;
+        }
+        let first = self.number(&found[0].id) % found.len() as u64;
+        found.rotate_left(first as usize);
+        let mut rest = found.split_off(free);
+        rest.sort_by_key(|run| run.number);
+        let mut offers = self.offers.lock();
+        for run in rest.into_iter().rev() {
+            offers.push_front(run.id);
+        }
+    }
 }
 
 /// Follows the signals of the others until the dispatcher closes.
 pub(crate) async fn listen(dispatcher: Arc<Dispatcher>, fleet: Arc<Fleet>) {
     let mut signals = fleet.peers.listen();
+    // When it is this service's turn to take offers.
+    let mut turn: Option<Instant> = None;
     loop {
         let signal = tokio::select! {
             signal = signals.recv() => match signal {
@@ -139,17 +196,22 @@ pub(crate) async fn listen(dispatcher: Arc<Dispatcher>, fleet: Arc<Fleet>) {
                 Err(RecvError::Lagged(_)) => Signal::Missed,
                 Err(RecvError::Closed) => return,
             },
-            () = dispatcher.ready.slot_idle() => {
+            () = dispatcher.ready.slot_idle(), if turn.is_none() => {
+                take_offers(&dispatcher, &fleet).await;
+                continue;
+            }
+            () = until(turn) => {
+                turn = None;
                 take_offers(&dispatcher, &fleet).await;
                 continue;
             }
         };
         match signal {
             Signal::Ready(id) => {
-                fleet.remember_offer(id);
-                if signals.is_empty() {
-                    take_offers(&dispatcher, &fleet).await;
+                if turn.is_none() && dispatcher.ready.free_slots() > 0 {
+                    turn = Some(Instant::now() + fleet.turn(&id));
                 }
+                fleet.remember_offer(id);
             }
             Signal::Answered(id) if dispatcher.waiters.is_waited_for(&id) => {
                 notify_waiters(&dispatcher, &id).await;
@@ -165,6 +227,13 @@ pub(crate) async fn listen(dispatcher: Arc<Dispatcher>, fleet: Arc<Fleet>) {
     }
 }
 
+async fn until(turn: Option<Instant>) {
+    match turn {
+        Some(turn) => sleep_until(turn).await,
+        None => pending().await,
+    }
+}
+
 /// Queues offered runs if slots are free. Another service may be quicker; then the claim is refused.
 async fn take_offers(dispatcher: &Dispatcher, fleet: &Fleet) {
     while dispatcher.ready.free_slots() > 0 && !dispatcher.lifecycle.is_draining() {
@@ -175,7 +244,10 @@ async fn take_offers(dispatcher: &Dispatcher, fleet: &Fleet) {
         }
         match fleet.peers.queued_among(offers).await {
             Ok(found) if found.is_empty() => {}
-            Ok(found) => return queue(dispatcher, found),
+            Ok(mut found) => {
+                fleet.choose(&mut found, dispatcher.ready.free_slots());
+                return queue(dispatcher, found);
+            }
             // They will be overdue.
             Err(_) => return,
         }
@@ -210,7 +282,7 @@ pub(crate) async fn poll(dispatcher: &Dispatcher, fleet: &Fleet, polls: u32, is_
         if let Ok([queued, ..]) = dispatcher.store.counts().await {
             fleet.queued.store(queued as usize, Ordering::Relaxed);
         }
-        forget_taken(dispatcher, fleet).await;
+        forget_taken(dispatcher, fleet, MAX_ASKED).await;
         take_overdue(dispatcher, fleet).await;
         look_for_answers(dispatcher, fleet).await;
     }
@@ -242,9 +314,10 @@ async fn release_lost(fleet: &Fleet) {
     }
 }
 
-/// Forgets runs in memory that other services have taken: they would hold up those behind them.
-async fn forget_taken(dispatcher: &Dispatcher, fleet: &Fleet) {
-    let waiting = dispatcher.ready.waiting(MAX_ASKED);
+/// Forgets runs in memory that other services have taken, of the first `most`: they would hold up
+/// those behind them.
+pub(crate) async fn forget_taken(dispatcher: &Dispatcher, fleet: &Fleet, most: usize) {
+    let waiting = dispatcher.ready.waiting(most);
     if waiting.is_empty() {
         return;
     }

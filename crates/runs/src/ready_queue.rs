@@ -81,6 +81,8 @@ struct State {
     idle: HashMap<Takes, usize>,
     /// Other services may claim these runs.
     is_shared: bool,
+    /// Runs that were not offered to them, because a slot was waiting.
+    promised: HashSet<String>,
 }
 
 /// All lanes, with the waiting slots.
@@ -175,6 +177,7 @@ impl ReadyQueue {
             let _idle = {
                 let mut state = self.state();
                 if let Some(run) = state.next(takes, &limit) {
+                    state.promised.remove(&run.queued.id);
                     return run;
                 }
                 *state.idle.entry(takes).or_default() += 1;
@@ -183,6 +186,24 @@ impl ReadyQueue {
             self.slot_idle.notify_one();
             notified.await;
         }
+    }
+
+    /// Runs to be offered to other services after all: the slot that waited for one of them has
+    /// taken a run that came later, in the other lane.
+    pub fn broken_promises(&self) -> Vec<String> {
+        let mut state = self.state();
+        let state = &mut *state;
+        let idle = |takes| state.idle.get(&takes).copied().unwrap_or_default();
+        if state.promised.len() <= idle(Takes::Flows) + idle(Takes::Synchronous) {
+            return Vec::new();
+        }
+        let broken = std::mem::take(&mut state.promised);
+        for run in state.sync.iter_mut().chain(&mut state.asynchronous) {
+            if broken.contains(&run.queued.id) {
+                run.just_accepted = None;
+            }
+        }
+        broken.into_iter().collect()
     }
 
     /// Completes when a slot has begun to wait since the last call.
@@ -349,9 +370,12 @@ impl State {
             0 => Pushed::Waits,
             _ => Pushed::Taken,
         };
-        if pushed == Pushed::Waits && self.is_shared {
-            // Its slot has to wait for the claim: another service may have been quicker.
-            run.just_accepted = None;
+        if self.is_shared && run.queued.flow != DEFERRED_FLOW {
+            match pushed {
+                Pushed::Taken => drop(self.promised.insert(run.queued.id.clone())),
+                // Its slot has to wait for the claim: another service may have been quicker.
+                _ => run.just_accepted = None,
+            }
         }
         self.lane(&run.queued).push_back(run);
         pushed

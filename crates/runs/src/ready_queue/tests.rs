@@ -45,6 +45,22 @@ async fn a_run_waits_unless_a_slot_waits_for_it() {
     assert_eq!(queue.free_slots(), 0);
 }
 
+#[tokio::test]
+async fn a_run_whose_slot_took_another_is_offered() {
+    let queue = ReadyQueue::new(true);
+    let mut slot = Box::pin(queue.take(Takes::Flows, |_| None));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(slot.as_mut().poll(&mut context).is_pending());
+    assert_eq!(queue.push(run("a")), Pushed::Taken);
+    assert!(queue.broken_promises().is_empty());
+    let mut synchronous = run("b");
+    synchronous.queued.lane = Lane::Sync;
+    queue.push(synchronous);
+    assert_eq!(slot.await.queued.id, "b");
+    assert_eq!(queue.broken_promises(), ["a"]);
+    assert!(queue.broken_promises().is_empty());
+}
+
 #[test]
 fn a_run_that_is_held_back_waits_for_another_try() {
     let queue = ReadyQueue::default();
