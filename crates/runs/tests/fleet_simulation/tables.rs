@@ -214,7 +214,12 @@ impl Tables {
                 self.end(place, RunState::Dead, now_ms);
             }
             let queued = self.entry(place);
-            expired.push(ExpiredLease { queued, dead });
+            let epoch = self.rows[place].run.epoch;
+            expired.push(ExpiredLease {
+                queued,
+                epoch,
+                dead,
+            });
         }
         expired
     }
