@@ -1,7 +1,7 @@
 //! The app's side: reads and writes the stores, gives runs to slots, notifies callers.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -262,16 +262,30 @@ impl Dispatcher {
         payload: Json,
     ) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
-            let path = match step {
-                Some(step) => step,
-                None => self.open_wait(id).await?,
+            let run = self.get(id).await?;
+            match run.token == token {
+                true if run.state.is_end() => return Err(Error::Ended),
+                true => {}
+                false => return Err(StoreError::NotFound.into()),
+            }
+            let state = loop {
+                // Before the journal is read, so that no callback goes unseen in between.
+                let seen = self.store.callbacks(id.to_owned()).await?;
+                let path = self.wait_to_end(id, step.as_deref()).await?;
+                let payload = payload.clone();
+                let entry = Entry::Resumed { path, payload };
+                let records = serde_json::to_vec(&[Record::now(entry)]).unwrap_or_default();
+                let (id, token) = (id.to_owned(), token.to_owned());
+                match self
+                    .store
+                    .call_back(id, token, Arc::from(records), seen)
+                    .await
+                {
+                    // Each time around, a callback of this run was stored.
+                    Err(StoreError::Called) => {}
+                    state => break state?,
+                }
             };
-            let entry = Entry::Resumed { path, payload };
-            let records = serde_json::to_vec(&[Record::now(entry)]).unwrap_or_default();
-            let call = self
-                .store
-                .call_back(id.to_owned(), token.to_owned(), Arc::from(records));
-            let state = call.await?;
             fault::point("called-back");
             if state == RunState::Queued {
                 let run = self.get(id).await?;
@@ -281,27 +295,34 @@ impl Dispatcher {
         })
     }
 
-    async fn open_wait(&self, id: &str) -> Result<String, Error> {
-        let mut open = Vec::new();
+    /// The wait that a callback ends: the one named, if it has not had its callback; else the only
+    /// open one.
+    async fn wait_to_end(&self, id: &str, step: Option<&str>) -> Result<String, Error> {
+        let (mut open, mut over) = (BTreeSet::new(), BTreeSet::new());
         for record in self.journal(id).await? {
             match record.entry {
                 Entry::Waiting {
                     path,
                     until_ms: None,
-                } => open.push(path),
-                Entry::Resumed { path, .. } => open.retain(|known| *known != path),
+                } => drop(open.insert(path)),
+                Entry::Resumed { path, .. } => drop(over.insert(path)),
                 _ => {}
             }
         }
+        if let Some(step) = step {
+            return match over.contains(step) {
+                true => Err(Error::Retry(format!("{step} was called back before"))),
+                // Its wait may not have been written yet.
+                false => Ok(step.to_owned()),
+            };
+        }
+        let open: Vec<String> = open.difference(&over).cloned().collect();
         match <[String; 1]>::try_from(open) {
             Ok([path]) => Ok(path),
-            Err(open) if open.is_empty() => match self.get(id).await?.state.is_end() {
-                true => Err(Error::Ended),
-                false => Err(Error::Retry(
-                    "no wait of the run is open: it was called back before, or has not come to a wait"
-                        .to_owned(),
-                )),
-            },
+            Err(open) if open.is_empty() => Err(Error::Retry(
+                "no wait of the run is open: it was called back before, or has not come to a wait"
+                    .to_owned(),
+            )),
             Err(open) => Err(Error::Retry(format!(
                 "{} waits are open; name one with `?step=`",
                 open.len()

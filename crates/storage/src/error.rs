@@ -21,6 +21,9 @@ pub enum Error {
     /// The run has ended.
     #[error("the run has ended")]
     Ended,
+    /// Another callback of the run came first.
+    #[error("another callback of the run came first")]
+    Called,
     /// The write queue is full; retrying may help.
     #[error("write queue full; try again")]
     Busy,
@@ -116,6 +119,7 @@ impl Error {
             }
             Self::DiskFull => Code::StorageFull(What::Disk),
             Self::Fenced
+            | Self::Called
             | Self::Panicked
             | Self::InUse
             | Self::NameInUse(_)

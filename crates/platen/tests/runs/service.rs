@@ -180,6 +180,39 @@ fn events_come_while_a_run_goes_on() {
     );
 }
 
+#[test]
+fn one_of_the_callbacks_that_come_at_the_same_moment_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    service.publish(
+        "f",
+        &json!([
+            {"name": "hold", "type": "wait", "callback": true},
+            {"name": "nap", "type": "wait", "delayMs": 600},
+            {"name": "reply", "type": "respond", "body": "{{ steps.hold.output }}"},
+        ]),
+    );
+    for query in ["", "?step=hold"] {
+        for _ in 0..5 {
+            let id = service.post("/webhooks/f", &json!({})).json()["run"].clone();
+            let id = id.as_str().unwrap();
+            service.until(id, &["waiting"]);
+            let path = format!("/runs/{id}/callback/{}{query}", token_of(folder.path(), id));
+            let call = |value: u32| (value, service.post(&path, &json!(value)).status);
+            let answers: Vec<(u32, u16)> = std::thread::scope(|scope| {
+                let calls = [1, 2, 3, 4].map(|value| scope.spawn(move || call(value)));
+                calls.into_iter().map(|call| call.join().unwrap()).collect()
+            });
+            let taken = answers.iter().filter(|(_, status)| *status == 202);
+            let taken: Vec<u32> = taken.map(|(value, _)| *value).collect();
+            let others = answers.iter().filter(|(_, status)| *status == 400).count();
+            assert_eq!((taken.len(), others), (1, 3), "{query} {answers:?}");
+            let ended = service.until(id, &["succeeded"]);
+            assert_eq!(ended["answer"]["body"], taken[0], "{ended:#}");
+        }
+    }
+}
+
 /// Only the flow itself knows its token; the test reads the database.
 fn token_of(folder: &std::path::Path, id: &str) -> String {
     let output = std::process::Command::new("python3")

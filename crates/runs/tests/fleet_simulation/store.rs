@@ -227,7 +227,11 @@ impl RunStore for Handle {
         unused()
     }
 
-    fn call_back(&self, _: String, _: String, _: Arc<[u8]>) -> StoreFuture<'_, RunState> {
+    fn callbacks(&self, _: String) -> StoreFuture<'_, u64> {
+        unused()
+    }
+
+    fn call_back(&self, _: String, _: String, _: Arc<[u8]>, _: u64) -> StoreFuture<'_, RunState> {
         unused()
     }
 

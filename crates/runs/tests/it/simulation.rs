@@ -323,10 +323,9 @@ impl World {
             at_ms: self.now_ms,
             report: None,
         };
-        let call = self
-            .store
-            .call_back(id.clone(), "token".to_owned(), bytes(&json!([record])));
-        let called = call.await;
+        let seen = self.store.callbacks(id.clone()).await.unwrap_or_default();
+        let (token, records) = ("token".to_owned(), bytes(&json!([record])));
+        let called = self.store.call_back(id.clone(), token, records, seen).await;
         self.say(format!("call back {id}: {called:?}"));
     }
 

@@ -108,13 +108,22 @@ pub trait RunStore: Send + Sync {
     /// Ends a run that is still queued; false if it is not.
     fn expire(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, bool>;
 
-    /// Appends `records` from a callback if `token` is that of the run. Returns the state
-    /// afterwards: a waiting run is queued.
+    /// How many callbacks a run has had.
+    fn callbacks(&self, id: String) -> StoreFuture<'_, u64>;
+
+    /// Appends `records` from a callback if `token` is that of the run, and if it has had `seen`
+    /// callbacks and no more. Returns the state afterwards: a waiting run is queued.
     ///
     /// # Errors
-    /// [`crate::Error::NotFound`], also if the token is wrong; [`crate::Error::Ended`].
-    fn call_back(&self, id: String, token: String, records: Arc<[u8]>)
-    -> StoreFuture<'_, RunState>;
+    /// [`crate::Error::NotFound`], also if the token is wrong; [`crate::Error::Ended`];
+    /// [`crate::Error::Called`].
+    fn call_back(
+        &self,
+        id: String,
+        token: String,
+        records: Arc<[u8]>,
+        seen: u64,
+    ) -> StoreFuture<'_, RunState>;
 
     /// Queues runs whose wake time has come, at most `limit`.
     fn wake(&self, now_ms: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>>;

@@ -213,9 +213,14 @@ async fn sleeps_and_callbacks(store: &dyn RunStore) {
     assert_eq!(store.wake(9_000, 10).await.unwrap().len(), 1);
     store.claim("a".into(), lease("w", 9_001)).await.unwrap();
     // The callback arrives before the wait is recorded.
-    let call = |token: &str| store.call_back("a".into(), token.into(), bytes("[\"call\"]"));
-    assert!(matches!(call("wrong").await, Err(Error::NotFound)));
-    assert_eq!(call("token-a").await.unwrap(), RunState::Running);
+    let call =
+        |token: &str, seen| store.call_back("a".into(), token.into(), bytes("[\"call\"]"), seen);
+    assert!(matches!(call("wrong", 0).await, Err(Error::NotFound)));
+    assert_eq!(store.callbacks("a".into()).await.unwrap(), 0);
+    assert_eq!(call("token-a", 0).await.unwrap(), RunState::Running);
+    assert_eq!(store.callbacks("a".into()).await.unwrap(), 1);
+    // Of two that have seen the same, the second one is refused.
+    assert!(matches!(call("token-a", 0).await, Err(Error::Called)));
     assert!(
         store
             .suspend(write("a", 2, 9_002, "[2]"), None)
@@ -228,12 +233,12 @@ async fn sleeps_and_callbacks(store: &dyn RunStore) {
         [bytes("[1]"), bytes("[\"call\"]"), bytes("[2]")]
     );
     assert!(!store.suspend(write("a", 3, 9_004, ""), None).await.unwrap());
-    assert_eq!(call("token-a").await.unwrap(), RunState::Queued);
+    assert_eq!(call("token-a", 1).await.unwrap(), RunState::Queued);
     store
         .stop("a".into(), ending(RunState::Cancelled, "x"), 9_005)
         .await
         .unwrap();
-    assert!(matches!(call("token-a").await, Err(Error::Ended)));
+    assert!(matches!(call("token-a", 2).await, Err(Error::Ended)));
 }
 
 async fn a_cancelled_run_is_out_of_hands(store: &dyn RunStore) {
@@ -352,7 +357,7 @@ async fn writes_happen_in_the_order_of_calls(store: &dyn RunStore) {
         drop(store.append(write(id, 1, 1_001, "[1]")));
         drop(store.respond(write(id, 1, 1_002, "[2]"), bytes("early")));
         drop(store.suspend(write(id, 1, 1_003, "[3]"), Some(1_004)));
-        last.push(store.call_back(id.clone(), format!("token-{id}"), bytes("[4]")));
+        last.push(store.call_back(id.clone(), format!("token-{id}"), bytes("[4]"), 0));
     }
     for state in last {
         assert_eq!(state.await.unwrap(), RunState::Queued);

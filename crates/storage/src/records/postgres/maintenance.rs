@@ -62,32 +62,47 @@ pub(super) async fn stop(
     Ok(state.map(state_of))
 }
 
-/// Appends what a callback brought, and queues the run if it waits for it. Returns its state
-/// afterwards.
+/// Appends what a callback brought if the run has had `seen` callbacks, and queues the run if it
+/// waits for it. Returns its state afterwards.
 ///
 /// # Errors
-/// [`Error::NotFound`]; [`Error::Ended`].
+/// [`Error::NotFound`]; [`Error::Ended`]; [`Error::Called`].
 pub(super) async fn call_back(
     connection: &Connection,
     id: &str,
     token: &str,
     records: &[u8],
+    seen: u64,
 ) -> Result<RunState, Failure> {
-    let call = "
+    let lock = "
         WITH found AS (
             SELECT number FROM runs WHERE id = $1 AND token = $2
-        ), called AS (
-            UPDATE open_runs o SET called = o.called OR o.state = 1,
-                state = CASE WHEN o.state = 2 THEN 0 ELSE o.state END, wake_ms = NULL
-            FROM found WHERE o.number = found.number
-            RETURNING o.number, o.state
-        ), noted AS (
-            INSERT INTO journal (run, epoch, records) SELECT number, 0, $3 FROM called
+        ), held AS (
+            SELECT o.number FROM open_runs o JOIN found ON o.number = found.number FOR UPDATE OF o
         )
-        SELECT (SELECT state FROM called) FROM found";
-    let rows = connection.query(call, &[&id, &token, &records]).await?;
-    let state: Option<i16> = first(&rows)?.try_get(0)?;
-    Ok(state.map(state_of).ok_or(Error::Ended)?)
+        SELECT number, EXISTS (SELECT 1 FROM held) FROM found";
+    let rows = connection.query(lock, &[&id, &token]).await?;
+    let number: i64 = first(&rows)?.try_get(0)?;
+    if !rows[0].try_get::<_, bool>(1)? {
+        return Err(Error::Ended.into());
+    }
+    // A statement of its own: it sees what was committed while this one waited for the row.
+    let call = "
+        WITH called AS (
+            UPDATE open_runs SET called = called OR state = 1,
+                state = CASE WHEN state = 2 THEN 0 ELSE state END, wake_ms = NULL
+            WHERE number = $1
+                AND $3 = (SELECT count(*) FROM journal WHERE run = $1 AND epoch <= 0)
+            RETURNING number, state
+        ), noted AS (
+            INSERT INTO journal (run, epoch, records) SELECT number, 0, $2 FROM called
+        )
+        SELECT state FROM called";
+    let rows = connection
+        .query(call, &[&number, &records, &(seen as i64)])
+        .await?;
+    let state: i16 = rows.first().ok_or(Error::Called)?.try_get(0)?;
+    Ok(state_of(state))
 }
 
 /// Queues runs whose wake time has come.

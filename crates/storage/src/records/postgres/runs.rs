@@ -210,11 +210,25 @@ impl RunStore for Runs {
         })
     }
 
+    fn callbacks(&self, id: String) -> StoreFuture<'_, u64> {
+        self.database.read(move |connection| {
+            let id = id.clone();
+            Box::pin(async move {
+                let count = "SELECT (SELECT count(*) FROM journal
+                     WHERE run = r.number AND epoch <= 0) FROM runs r WHERE r.id = $1";
+                let rows = connection.query(count, &[&id]).await?;
+                let count: i64 = rows.first().ok_or(Error::NotFound)?.try_get(0)?;
+                Ok(count as u64)
+            })
+        })
+    }
+
     fn call_back(
         &self,
         id: String,
         token: String,
         records: Arc<[u8]>,
+        seen: u64,
     ) -> StoreFuture<'_, RunState> {
         let lane = self.lane(&id);
         let given = Arc::new((id, token, records));
@@ -222,7 +236,7 @@ impl RunStore for Runs {
             let given = Arc::clone(&given);
             Box::pin(async move {
                 let (id, token, records) = &*given;
-                maintenance::call_back(connection, id, token, records).await
+                maintenance::call_back(connection, id, token, records, seen).await
             })
         })
     }

@@ -45,6 +45,14 @@ fn journal(connection: &Connection, number: u64) -> Result<Vec<Arc<[u8]>>, Error
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// How many callbacks a run has had.
+fn callbacks(connection: &Connection, number: u64) -> Result<u64, Error> {
+    let count: i64 = connection
+        .prepare_cached("SELECT count(*) FROM journal WHERE run = ?1 AND epoch <= 0")?
+        .query_row([number as i64], |row| row.get(0))?;
+    Ok(count as u64)
+}
+
 /// Checks that the lease of `write` is valid, and appends its records. Returns the run's number.
 fn fenced(connection: &Connection, write: &Write) -> Result<i64, Error> {
     let number: i64 = connection
@@ -256,11 +264,19 @@ impl RunStore for Runs {
         })
     }
 
+    fn callbacks(&self, id: String) -> StoreFuture<'_, u64> {
+        self.database.read(move |connection| {
+            let run = find(connection, &id)?;
+            callbacks(connection, run.number)
+        })
+    }
+
     fn call_back(
         &self,
         id: String,
         token: String,
         records: Arc<[u8]>,
+        seen: u64,
     ) -> StoreFuture<'_, RunState> {
         self.database.write(move |transaction| {
             let run = find(transaction, &id)?;
@@ -269,6 +285,9 @@ impl RunStore for Runs {
             }
             if run.state.is_end() {
                 return Err(Error::Ended);
+            }
+            if callbacks(transaction, run.number)? != seen {
+                return Err(Error::Called);
             }
             // The worker of a running run is not notified; `suspend` looks for this mark.
             let mark = if run.state == RunState::Running { -1 } else { 0 };

@@ -104,7 +104,7 @@ async fn run(store: &dyn RunStore, id: &str, random: &mut fastrand::Rng) {
         }
         // A callback that the worker does not know of yet.
         3 => {
-            let called = store.call_back(id.to_owned(), format!("token-{id}"), bytes("called"));
+            let called = store.call_back(id.to_owned(), format!("token-{id}"), bytes("called"), 0);
             called.await.unwrap();
         }
         4 => store.respond(write(None), bytes("early")).await.unwrap(),
