@@ -28,7 +28,9 @@ mod zygote;
 
 pub use self::{
     cell::{Cell, Ending, Killer, Sender},
-    cgroup::{Refusal, confine as confine_whole, make_room_for_containers},
+    cgroup::{
+        Refusal, confine as confine_whole, make_room_for_containers, remove_groups_of_container,
+    },
     error::Error,
     frame::Channel,
     jail::{Jail, Options, Snapshot},

@@ -27,6 +27,12 @@ pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {
     /// What the sandbox isolates children from.
     fn isolation(&self) -> Isolation;
 
+    /// Removes what a child that has ended leaves outside of its folder; `pid` is the one that was
+    /// started.
+    fn ended(&self) -> fn(pid: u32) {
+        |_| {}
+    }
+
     /// Where children have their programs from.
     fn image(&self) -> Image {
         Image::host()

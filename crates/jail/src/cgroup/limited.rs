@@ -5,6 +5,7 @@ use std::{
     io::{self, Write},
     os::fd::OwnedFd,
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -33,7 +34,7 @@ impl Limited {
     /// Moves this process into groups with these limits, as far as the host allows any.
     pub fn enter(memory_bytes: Option<u64>, processors: Option<f64>) -> Self {
         let mut limited = Self::default();
-        let name = format!("{PREFIX}{}-container", std::process::id());
+        let name = name_of(std::process::id());
         for group in groups(memory_bytes, processors) {
             let entered = group.make(&name).and_then(|folder| group.enter(&folder));
             limited.groups.extend(entered);
@@ -53,6 +54,31 @@ impl Drop for Limited {
             let _ = group.processes.write_all(own.as_bytes());
             // What is left is removed by the next start.
             let _ = rustix::fs::unlinkat(&group.parent, &*group.name, AtFlags::REMOVEDIR);
+        }
+    }
+}
+
+fn name_of(pid: u32) -> String {
+    format!("{PREFIX}{pid}-container")
+}
+
+/// How long to wait for the processes of a group that have been killed.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Removes the groups of a container whose watching process `pid` was killed, and so could not.
+/// Blocks until its processes have exited, a second at most; what is left then, the next start
+/// removes.
+pub fn remove_groups_of_container(pid: u32) {
+    let controllers: &[&str] = match is_unified() {
+        true => &[""],
+        false => &["memory", "cpu"],
+    };
+    for parent in controllers.iter().filter_map(|name| parent(name)) {
+        let group = parent.join(name_of(pid));
+        let begin = Instant::now();
+        while group.exists() && begin.elapsed() < EXIT_TIMEOUT {
+            remove(&group);
+            std::thread::sleep(Duration::from_millis(2));
         }
     }
 }

@@ -13,7 +13,7 @@ use std::{
 
 pub(crate) use self::limited::Limited;
 pub use self::{
-    limited::make_room_for_containers,
+    limited::{make_room_for_containers, remove_groups_of_container},
     whole::{Refusal, confine},
 };
 

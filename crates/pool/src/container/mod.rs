@@ -149,6 +149,10 @@ impl Launcher for Containers {
         }
     }
 
+    fn ended(&self) -> fn(pid: u32) {
+        platen_jail::remove_groups_of_container
+    }
+
     fn image(&self) -> Image {
         Image::new(&self.settings.image)
     }
