@@ -23,7 +23,8 @@ use crate::report::{Failure, OutputArguments, say};
 #[command(after_help = "Examples:\n  \
     platen controller                                for services of the same user\n  \
     platen controller --allow-user platen            as another user than theirs\n  \
-    RENDER_MODE=socket platen serve                  the service\n\n\
+    RENDER_MODE=socket platen serve                  the service\n  \
+    RENDER_MODE=container platen controller          in containers (CONTAINER_ROOTFS)\n\n\
     A service names a program, nothing else: how it starts is said here, by these flags, \
     CHILD_ISOLATION and the fonts. A process ends with the connection of the service that asked \
     for it.")]
