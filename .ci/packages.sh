@@ -19,6 +19,7 @@ need haproxy haproxy
 need redis-server redis-server
 need nginx nginx-light
 need faketime faketime
+need crun crun
 [ "${1:-}" != fleet ] || need prometheus prometheus
 if [ "${1:-}" = deploy ]; then
     need promtool prometheus

@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -48,6 +49,13 @@ MODES = {
     "socket": {"RENDER_MODE": "socket"},
     "socket, fresh": {"RENDER_MODE": "socket", "PROCESS_MAX_JOBS": "1"},
 }
+# Containers, for each runtime that is installed. Their image is this machine's root, so that the
+# programs are the same in every mode.
+for runtime in ("crun", "runc"):
+    if shutil.which(runtime, path=os.environ["PATH"] + ":/usr/sbin"):
+        variables = {"RENDER_MODE": "container", "CONTAINER_RUNTIME": runtime, "CONTAINER_ROOTFS": "/"}
+        MODES[f"container, {runtime}"] = variables
+        MODES[f"container, {runtime}, fresh"] = {**variables, "PROCESS_MAX_JOBS": "1"}
 
 
 class Service:

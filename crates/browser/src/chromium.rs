@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 use crate::{
     config::Config,
     devtools::{self, CallError, Connection, Events},
-    program::{Switches, arguments, find_chromium},
+    program::{Switches, arguments, find_chromium_in},
     remote::Remotes,
 };
 
@@ -51,11 +51,12 @@ fn spawn(
     switches: &Switches,
     fonts: &Installed,
 ) -> Result<Process, StartError> {
-    let program = find_chromium(config.program.as_deref())?;
+    let image = spawner.origin().image();
+    let program = find_chromium_in(&image, config.program.as_deref())?;
     let folder = spawner.folder()?;
-    let installed = program.canonicalize().unwrap_or(program);
+    let installed = image.resolve(&program).unwrap_or(program);
     let command = Command::new(installed.clone())
-        .reads(installed.parent().unwrap_or(&installed))
+        .installed(installed.parent().unwrap_or(&installed))
         .env("FONTCONFIG_FILE", &fonts.configuration)
         .nests()
         .args(arguments(&folder.path().join("profile"), switches))
@@ -354,7 +355,10 @@ impl Keeper {
     /// Starts a process that nobody has connected to.
     pub(crate) async fn spawn(&self, spawner: &Spawner) -> Result<Process, StartError> {
         let fonts = self.fonts.get_or_try_init(|| self.lay_out_fonts(spawner));
-        let is_root = self.is_root && spawner.isolation().user().is_none();
+        let is_root = match spawner.isolation().user() {
+            Some(user) => user == 0,
+            None => self.is_root,
+        };
         let sandbox = !is_root && !self.without_sandbox.load(Ordering::Relaxed);
         self.sandboxed.store(sandbox, Ordering::Relaxed);
         let switches = Switches {

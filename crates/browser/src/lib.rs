@@ -19,10 +19,10 @@ mod remote;
 mod starter;
 
 pub use platen_pool::{
-    BOUNDS_SECONDS, Bounds, Chosen, Controller, Demand, Greeting, HistogramSnapshot, Isolation,
-    Key, Lane, Launcher, Mode, NoController, Origin, Plain, Process, Program, Programs,
-    SandboxUnavailable, Server, Snapshot, StartError, announce_sandbox_program, choose_origin,
-    detect_launcher, is_address,
+    BOUNDS_SECONDS, Bounds, Chosen, ContainerSettings, Containers, Controller, Demand, Greeting,
+    HistogramSnapshot, Image, Isolation, Key, Lane, Launcher, Mode, NoController, Origin, Plain,
+    Process, Program, Programs, SandboxUnavailable, Server, Snapshot, StartError,
+    announce_sandbox_program, choose_origin, detect_launcher, is_address,
 };
 
 pub use self::{
@@ -35,7 +35,7 @@ pub use self::{
         PageOptions, PdfOptions, PictureFormat, PictureOptions, Source, Wait,
     },
     page::Report,
-    program::{INSTALL_HINT, find_chromium},
+    program::{INSTALL_HINT, find_chromium, find_chromium_in},
     remote::try_remote,
     starter::Starter,
 };

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use platen_pool::StartError;
+use platen_pool::{Image, StartError};
 
 /// Programs in order of preference: the headless shell starts in a fifth of the time and uses a
 /// third of the memory.
@@ -26,19 +26,27 @@ pub const INSTALL_HINT: &str = "install chromium-headless-shell or chromium \
     (Debian and Ubuntu: apt-get install chromium-headless-shell), \
     or name the program in CHROMIUM_PATH";
 
-/// The named program, or the first that is installed.
+/// The named program, or the first that is installed on this machine.
 ///
 /// # Errors
 /// Chromium is not installed.
 pub fn find_chromium(named: Option<&Path>) -> Result<PathBuf, StartError> {
+    find_chromium_in(&Image::host(), named)
+}
+
+/// The same in an image.
+///
+/// # Errors
+/// Chromium is not installed there.
+pub fn find_chromium_in(image: &Image, named: Option<&Path>) -> Result<PathBuf, StartError> {
     if let Some(named) = named {
-        if let Some(path) = find(named.as_os_str().to_owned()) {
-            return Ok(path);
-        }
-        return Err(not_installed(named.display().to_string()));
+        let found = find(image, named);
+        return found.ok_or_else(|| not_installed(named.display().to_string()));
     }
     let candidates = std::iter::once(DIRECT).chain(NAMES);
-    let found = candidates.into_iter().find_map(|name| find(name.into()));
+    let found = candidates
+        .into_iter()
+        .find_map(|name| find(image, name.as_ref()));
     found.ok_or_else(|| not_installed("Chromium".to_owned()))
 }
 
@@ -49,14 +57,13 @@ fn not_installed(program: String) -> StartError {
     }
 }
 
-fn find(name: OsString) -> Option<PathBuf> {
-    let path = PathBuf::from(&name);
-    if path.components().count() > 1 {
-        return path.is_file().then_some(path);
+fn find(image: &Image, name: &Path) -> Option<PathBuf> {
+    if name.components().count() > 1 {
+        return image.is_file(name).then(|| name.to_owned());
     }
-    let folders = std::env::var_os("PATH")?;
-    let mut candidates = std::env::split_paths(&folders).map(|folder| folder.join(&name));
-    candidates.find(|candidate| candidate.is_file())
+    let folders = image.folders();
+    let mut candidates = folders.iter().map(|folder| folder.join(name));
+    candidates.find(|candidate| image.is_file(candidate))
 }
 
 /// Options of a start.

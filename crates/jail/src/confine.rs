@@ -23,23 +23,37 @@ const SLACK_BYTES: u64 = 32 << 20;
 /// # Errors
 /// The host does not allow namespaces (`EPERM`, `ENOSPC` or `EINVAL`).
 pub(crate) fn enter_namespaces() -> io::Result<()> {
-    let (user, group) = (
-        rustix::process::geteuid().as_raw(),
-        rustix::process::getegid().as_raw(),
-    );
-    let all = libc::CLONE_NEWUSER
-        | libc::CLONE_NEWPID
+    let all = libc::CLONE_NEWPID
         | libc::CLONE_NEWNET
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWIPC
         | libc::CLONE_NEWUTS;
+    enter(all, INNER_IDENTITY)
+}
+
+/// Enters the namespaces in which a container runtime is root, and can do no more than start
+/// containers: it sets up the others itself.
+///
+/// # Errors
+/// As [`enter_namespaces`].
+pub(crate) fn enter_namespaces_of_runtime() -> io::Result<()> {
+    let all = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWCGROUP;
+    enter(all, 0)
+}
+
+/// Enters a user namespace, in which this user has the number `identity`, and other new ones.
+fn enter(others: libc::c_int, identity: u32) -> io::Result<()> {
+    let (user, group) = (
+        rustix::process::geteuid().as_raw(),
+        rustix::process::getegid().as_raw(),
+    );
     // SAFETY: the process has one thread, and no flag changes how it shares descriptors or memory.
-    if unsafe { libc::unshare(all) } != 0 {
+    if unsafe { libc::unshare(libc::CLONE_NEWUSER | others) } != 0 {
         return Err(io::Error::last_os_error());
     }
     fs::write("/proc/self/setgroups", "deny")?;
-    fs::write("/proc/self/uid_map", format!("{INNER_IDENTITY} {user} 1"))?;
-    fs::write("/proc/self/gid_map", format!("{INNER_IDENTITY} {group} 1"))
+    fs::write("/proc/self/uid_map", format!("{identity} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{identity} {group} 1"))
 }
 
 /// Replaces the host's file system with an empty, read-only root.

@@ -5,13 +5,14 @@
 //! job it forks a *cell*, which adds Landlock, resource limits, a CPU timer and a seccomp
 //! allow-list, runs one job and exits. Cells are forked and warmed ahead of need.
 //!
-//! Probes determine what a host allows: see [`Level`] and [`escape_probes`]. [`sandbox`] and
-//! [`fence`] confine external programs. Sources: `namespaces(7)`, `landlock(7)`, `seccomp(2)`,
+//! Probes determine what a host allows: see [`Level`] and [`escape_probes`]. [`sandbox`],
+//! [`container`] and [`fence`] confine external programs. Sources: `namespaces(7)`, `landlock(7)`, `seccomp(2)`,
 //! `pidfd_open(2)`.
 
 mod cell;
 mod cgroup;
 mod confine;
+pub mod container;
 mod control;
 mod error;
 pub mod escape_probes;
@@ -27,7 +28,9 @@ mod zygote;
 
 pub use self::{
     cell::{Cell, Ending, Killer, Sender},
-    cgroup::{Refusal, confine as confine_whole},
+    cgroup::{
+        Refusal, confine as confine_whole, make_room_for_containers, remove_groups_of_container,
+    },
     error::Error,
     frame::Channel,
     jail::{Jail, Options, Snapshot},

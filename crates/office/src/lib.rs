@@ -30,8 +30,9 @@ mod task;
 mod zip_directory;
 
 pub use platen_pool::{
-    Chosen, Demand, Isolation, Lane, Launcher, Mode, Origin, Plain, SandboxUnavailable, Snapshot,
-    StartError, announce_sandbox_program, choose_origin, detect_launcher, is_address,
+    Chosen, ContainerSettings, Demand, Image, Isolation, Lane, Launcher, Mode, Origin, Plain,
+    SandboxUnavailable, Snapshot, StartError, announce_sandbox_program, choose_origin,
+    detect_launcher, is_address,
 };
 pub use platen_urp::Phases;
 
@@ -45,7 +46,7 @@ pub use self::{
     office::{Office, Status},
     options::{OPTIONS, Options, Shape, Spec},
     profile::profile_settings,
-    program::{INSTALL_HINT, Installation, find_libreoffice},
+    program::{INSTALL_HINT, Installation, find_libreoffice, find_libreoffice_in},
     remote::try_remote,
     starter::Starter,
 };

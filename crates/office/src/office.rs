@@ -19,7 +19,7 @@ use crate::{
     Config, Detected, Error,
     crash_report::{CrashReport, Report, Work},
     detect::{Inspected, inspect},
-    deterministic, find_libreoffice,
+    deterministic, find_libreoffice_in,
     format::Target,
     job::{Document, Job, Source, Times},
     outcome::{Known, job_error},
@@ -105,10 +105,11 @@ impl Office {
     /// # Errors
     /// LibreOffice is not installed.
     pub fn check_installed(&self) -> Result<(), Error> {
-        if !matches!(self.pool.spawner().origin(), Origin::Here(_)) {
+        let origin = self.pool.spawner().origin();
+        if !matches!(origin, Origin::Here(_)) {
             return Ok(());
         }
-        let found = find_libreoffice(self.config.program.as_deref());
+        let found = find_libreoffice_in(&origin.image(), self.config.program.as_deref());
         found
             .map(drop)
             .map_err(|error| Error::NotInstalled(Arc::new(error)))

@@ -11,6 +11,7 @@ use std::{
 };
 
 use platen_fonts::Installed;
+use platen_pool::Image;
 
 use crate::program::Installation;
 
@@ -179,14 +180,18 @@ pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Creates a copy of the installation, made of links, that has the description of the comment
 /// window. `None` if the installation has it already.
-pub(crate) fn overlay(installation: &Installation, at: &Path) -> io::Result<Option<PathBuf>> {
+pub(crate) fn overlay(
+    image: &Image,
+    installation: &Installation,
+    at: &Path,
+) -> io::Result<Option<PathBuf>> {
     let root = installation.root();
     let writer = Path::new(COMMENT_PATH).parent().and_then(Path::parent);
-    let has_writer = writer.is_some_and(|it| root.join(it).is_dir());
-    if root.join(COMMENT_PATH).is_file() || !has_writer {
+    let has_writer = writer.is_some_and(|it| image.resolve(&root.join(it)).is_some());
+    if image.is_file(&root.join(COMMENT_PATH)) || !has_writer {
         return Ok(None);
     }
-    link_all(&root, at, Path::new(COMMENT_PATH))?;
+    link_all(image, &root, at, Path::new(COMMENT_PATH))?;
     let file = at.join(COMMENT_PATH);
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
@@ -195,17 +200,19 @@ pub(crate) fn overlay(installation: &Installation, at: &Path) -> io::Result<Opti
     Ok(Some(at.to_owned()))
 }
 
-/// Links to all entries of a folder, except the folders on the path `below`, which are created.
-fn link_all(from: &Path, to: &Path, below: &Path) -> io::Result<()> {
+/// Links to all entries of a folder of the image, except the folders on the path `below`, which are
+/// created.
+fn link_all(image: &Image, from: &Path, to: &Path, below: &Path) -> io::Result<()> {
+    let resolved = |path: &Path| image.resolve(path).ok_or(io::ErrorKind::NotFound);
     fs::create_dir_all(to)?;
     let mut parts = below.iter();
     let next = parts.next();
-    for entry in fs::read_dir(from)? {
+    for entry in fs::read_dir(image.place(&resolved(from)?))? {
         let name = entry?.file_name();
         if Some(name.as_os_str()) == next {
-            link_all(&from.join(&name), &to.join(&name), parts.as_path())?;
+            link_all(image, &from.join(&name), &to.join(&name), parts.as_path())?;
         } else {
-            let target = from.join(&name).canonicalize()?;
+            let target = resolved(&from.join(&name))?;
             std::os::unix::fs::symlink(target, to.join(&name))?;
         }
     }

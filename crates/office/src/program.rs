@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use platen_pool::StartError;
+use platen_pool::{Image, StartError};
 
 /// How to install LibreOffice.
 pub const INSTALL_HINT: &str = "install LibreOffice (Debian and Ubuntu: apt-get install libreoffice-writer-nogui \
@@ -39,26 +39,37 @@ impl Installation {
     }
 }
 
-/// Finds LibreOffice: the `named` program, or the first that is installed.
+/// Finds LibreOffice on this machine: the `named` program, or the first that is installed.
 ///
 /// # Errors
 /// LibreOffice was not found.
 pub fn find_libreoffice(named: Option<&Path>) -> Result<Installation, StartError> {
+    find_libreoffice_in(&Image::host(), named)
+}
+
+/// The same in an image.
+///
+/// # Errors
+/// LibreOffice was not found there.
+pub fn find_libreoffice_in(
+    image: &Image,
+    named: Option<&Path>,
+) -> Result<Installation, StartError> {
     let candidates: Vec<PathBuf> = match named {
         Some(named) => vec![named.to_owned()],
-        None => in_path()
+        None => in_path(image)
             .chain(FOLDERS.map(|it| Path::new(it).join("soffice")))
             .collect(),
     };
     for candidate in &candidates {
         // `soffice` is a link into the folder of the program.
-        let Ok(script) = candidate.canonicalize() else {
+        let Some(script) = image.resolve(candidate) else {
             continue;
         };
         let folder = script.parent().unwrap_or(Path::new("/"));
         let program = folder.join(BINARY);
-        if program.is_file() {
-            let version = version(folder);
+        if image.is_file(&program) {
+            let version = version(&image.place(folder));
             return Ok(Installation { program, version });
         }
     }
@@ -68,11 +79,10 @@ pub fn find_libreoffice(named: Option<&Path>) -> Result<Installation, StartError
     })
 }
 
-fn in_path() -> impl Iterator<Item = PathBuf> {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
+fn in_path(image: &Image) -> impl Iterator<Item = PathBuf> {
     let names = ["soffice", "libreoffice"].map(OsString::from);
-    folders
+    image
+        .folders()
         .into_iter()
         .flat_map(move |folder| names.clone().map(|name| folder.join(name)))
 }
@@ -87,8 +97,9 @@ const ALLOCATORS: [&str; 5] = [
 ];
 
 /// Finds jemalloc, with which LibreOffice takes less time and memory.
-pub(crate) fn find_allocator() -> Option<&'static Path> {
-    ALLOCATORS.iter().map(Path::new).find(|path| path.is_file())
+pub(crate) fn find_allocator(image: &Image) -> Option<&'static Path> {
+    let mut all = ALLOCATORS.iter().map(Path::new);
+    all.find(|path| image.is_file(path))
 }
 
 /// Reads `ProductKey=LibreOffice 7.4` from LibreOffice's own start-up file.

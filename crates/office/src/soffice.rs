@@ -17,7 +17,7 @@ use md5::{Digest, Md5};
 use parking_lot::Mutex;
 use platen_fonts::{FontSettings, Installed};
 use platen_pool::{
-    Command, Controller, Driver, Folder, Handle, Origin, Process, Program, Purpose, Spawner,
+    Command, Controller, Driver, Folder, Handle, Image, Origin, Process, Program, Purpose, Spawner,
     StartError, Started, Unsound,
 };
 use platen_urp::{Bridge, Client, Conversion, Files, Input, Options, Output};
@@ -26,7 +26,7 @@ use tokio::net::UnixStream;
 use crate::{
     config::Config,
     profile::{self, Template},
-    program::{Installation, find_allocator, find_libreoffice},
+    program::{Installation, find_allocator, find_libreoffice_in},
     remote::{self, Lease, Members},
 };
 
@@ -165,7 +165,8 @@ impl Soffice {
 
     /// Starts a process and connects to it.
     pub(crate) async fn launch(&self, spawner: &Spawner) -> Result<Launched, StartError> {
-        let installation = find_libreoffice(self.config.program.as_deref())?;
+        let image = spawner.origin().image();
+        let installation = find_libreoffice_in(&image, self.config.program.as_deref())?;
         let template = self.template(spawner, &installation).await?;
         let folder = spawner.folder()?;
         let path = folder.path().to_owned();
@@ -245,7 +246,11 @@ async fn make_template(
     // Not in the folder of the process, which is removed as soon as the process exits.
     let made = place.join("first");
     profile::write_settings(&made, &installation.version).map_err(failed)?;
-    let overlay = profile::overlay(installation, &place.join("installation"));
+    let overlay = profile::overlay(
+        &spawner.origin().image(),
+        installation,
+        &place.join("installation"),
+    );
     let overlay = overlay.map_err(failed)?;
     let fonts = fonts(&config.fonts, place.join("fonts"))
         .await
@@ -288,6 +293,7 @@ struct Launch {
     overlay: Option<PathBuf>,
     fonts: Installed,
     pipes: PipeFiles,
+    image: Image,
 }
 
 impl Launch {
@@ -316,6 +322,7 @@ impl Launch {
             profile,
             overlay: overlay.map(Path::to_owned),
             fonts: fonts.clone(),
+            image: spawner.origin().image(),
         }
     }
 
@@ -332,11 +339,11 @@ impl Launch {
             .arg(url("UserInstallation", &self.profile))
             .env("SAL_USE_VCLPLUGIN", "svp")
             .env("FONTCONFIG_FILE", &self.fonts.configuration)
-            .reads(installation.root())
+            .installed(installation.root())
             .writes(&self.profile);
         let fonts = self.fonts.folders.iter();
         let command = fonts.fold(command, |command, folder| command.reads(folder));
-        let command = match find_allocator() {
+        let command = match find_allocator(&self.image) {
             Some(allocator) => command.env("LD_PRELOAD", allocator),
             None => command,
         };

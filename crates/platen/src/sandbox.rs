@@ -34,6 +34,7 @@ fn as_started() -> Option<ExitCode> {
     let kind = kind.to_string_lossy();
     let code = match &*kind {
         platen_jail::sandbox::KIND => platen_jail::sandbox::serve(rest),
+        platen_jail::container::KIND => platen_jail::container::serve(rest),
         platen_jail::fence::KIND => platen_jail::fence::serve(rest),
         platen_script::KIND => {
             platen_jail::serve(&words(), &mut platen_script::ScriptWorker::default())

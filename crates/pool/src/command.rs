@@ -55,6 +55,7 @@ pub struct Command {
     /// The limits that the process gets once it runs.
     pub(crate) limits: Limits,
     reads: Vec<PathBuf>,
+    installed: Vec<PathBuf>,
     writes: Vec<PathBuf>,
     nests: bool,
 }
@@ -69,6 +70,7 @@ impl Command {
             pipes: Pipes::None,
             limits: Limits::default(),
             reads: Vec::new(),
+            installed: Vec::new(),
             writes: Vec::new(),
             nests: false,
         }
@@ -117,6 +119,13 @@ impl Command {
         self
     }
 
+    /// The same for a folder of the program's installation, which an image has itself.
+    #[must_use]
+    pub fn installed(mut self, path: impl Into<PathBuf>) -> Self {
+        self.installed.push(path.into());
+        self
+    }
+
     /// Lets a sandbox expose one more folder for writing, besides the child's own.
     #[must_use]
     pub fn writes(mut self, path: impl Into<PathBuf>) -> Self {
@@ -133,6 +142,14 @@ impl Command {
 
     /// The sandbox specification of this command.
     pub(crate) fn sandbox_spec(&self, folder: &Path) -> Spec {
+        let mut spec = self.container_spec(folder);
+        let installed = self.installed.iter().filter(|path| path.exists());
+        spec.reads.extend(installed.cloned());
+        spec
+    }
+
+    /// What it reads and writes besides an image, and its limits.
+    pub(crate) fn container_spec(&self, folder: &Path) -> Spec {
         // A sandbox cannot mount a path that does not exist.
         let reads = self.reads.iter().filter(|path| path.exists());
         Spec {
@@ -171,6 +188,43 @@ impl Command {
         &self.program
     }
 
+    /// Replaces program and arguments by those of a process that gives them, and the environment that
+    /// was set, to the program in another way.
+    pub(crate) fn through(
+        mut self,
+        program: impl Into<OsString>,
+        arguments: impl FnOnce(&Self) -> Vec<OsString>,
+    ) -> Self {
+        self.arguments = arguments(&self);
+        self.program = program.into();
+        self.environment.clear();
+        self
+    }
+
+    /// The program's name and arguments.
+    pub(crate) fn line(&self) -> impl Iterator<Item = &OsStr> {
+        let arguments = self.arguments.iter().map(OsString::as_os_str);
+        std::iter::once(self.program()).chain(arguments)
+    }
+
+    /// Which descriptors are pipes.
+    pub(crate) fn piped(&self) -> Pipes {
+        self.pipes
+    }
+
+    /// The whole environment of a child in `folder`.
+    pub(crate) fn environment(&self, folder: &Path) -> Vec<(OsString, OsString)> {
+        let inherited = INHERITED
+            .into_iter()
+            .filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+        let own = ["HOME", "TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"];
+        let own = own.into_iter().chain([table::MARK]);
+        inherited
+            .chain(own.map(|name| (name.into(), folder.into())))
+            .chain(self.environment.iter().cloned())
+            .collect()
+    }
+
     /// The command with the environment, folder and pipes of a child in `folder`.
     pub(crate) fn prepare(self, folder: &Folder) -> TokioCommand {
         let command = if self.pipes == Pipes::ThreeAndFour {
@@ -181,18 +235,9 @@ impl Command {
             self
         };
         let mut built = TokioCommand::new(&command.program);
-        built.args(&command.arguments).env_clear();
-        for name in INHERITED {
-            if let Some(value) = std::env::var_os(name) {
-                built.env(name, value);
-            }
-        }
         let path = folder.path();
-        for name in ["HOME", "TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"] {
-            built.env(name, path);
-        }
-        built.env(table::MARK, path);
-        built.envs(command.environment);
+        built.args(&command.arguments).env_clear();
+        built.envs(command.environment(path));
         built.current_dir(path).process_group(0).kill_on_drop(true);
         let piped = command.pipes != Pipes::None;
         let pipe = || if piped { Stdio::piped() } else { Stdio::null() };

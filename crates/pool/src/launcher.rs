@@ -17,7 +17,7 @@ use platen_jail::{
 };
 use tokio::{process::Command as TokioCommand, sync::OnceCell};
 
-use crate::command::Command;
+use crate::{command::Command, image::Image};
 
 /// Wraps a command before it starts, for instance in a sandbox.
 pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {
@@ -26,6 +26,17 @@ pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {
 
     /// What the sandbox isolates children from.
     fn isolation(&self) -> Isolation;
+
+    /// Removes what a child that has ended leaves outside of its folder; `pid` is the one that was
+    /// started.
+    fn ended(&self) -> fn(pid: u32) {
+        |_| {}
+    }
+
+    /// Where children have their programs from.
+    fn image(&self) -> Image {
+        Image::host()
+    }
 }
 
 /// What children are isolated from.
@@ -37,6 +48,10 @@ pub struct Isolation {
     pub files: bool,
     /// Children see other files but Landlock keeps them from opening any.
     pub fence: bool,
+    /// Children run in containers, with an image as their root.
+    pub container: bool,
+    /// Children are user 0 inside, without any capability.
+    pub is_root_inside: bool,
     /// Children run elsewhere: who runs them isolates them, or nobody.
     pub remote: bool,
 }
@@ -54,7 +69,12 @@ impl Isolation {
     /// The user id inside the sandbox, if it differs from that of this process.
     #[must_use]
     pub fn user(&self) -> Option<u32> {
-        self.files.then_some(sandbox::USER)
+        let user = if self.is_root_inside {
+            0
+        } else {
+            sandbox::USER
+        };
+        self.files.then_some(user)
     }
 
     /// Whether children can open files outside their own folder.
@@ -63,10 +83,14 @@ impl Isolation {
         !self.files && !self.fence
     }
 
-    /// The label for logs and metrics: `full`, `landlock`, `network`, `remote` or `none`.
+    /// The label for logs and metrics: `container`, `full`, `landlock`, `network`, `remote` or
+    /// `none`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
+            Self {
+                container: true, ..
+            } => "container",
             Self { files: true, .. } => "full",
             Self { fence: true, .. } => "landlock",
             Self { network: true, .. } => "network",
@@ -265,16 +289,33 @@ impl Demand {
 /// is.
 type Selected = (Arc<dyn Launcher>, Option<String>);
 
-/// A sandbox is required but unavailable on this machine.
+/// What isolates processes is required but unavailable on this machine.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("sandbox unavailable: {reason}")]
-pub struct SandboxUnavailable {
-    /// Why the probe failed.
-    pub reason: String,
+pub enum SandboxUnavailable {
+    /// There is no sandbox.
+    #[error("sandbox unavailable: {reason}")]
+    Sandbox {
+        /// Why the probe failed.
+        reason: String,
+    },
+    /// There are no containers.
+    #[error("containers unavailable: {0}")]
+    Container(String),
+}
+
+impl SandboxUnavailable {
+    /// What asks for it.
+    #[must_use]
+    pub fn demand(&self) -> &'static str {
+        match self {
+            Self::Sandbox { .. } => "CHILD_ISOLATION is `required`",
+            Self::Container(_) => "RENDER_MODE is `container`",
+        }
+    }
 }
 
 /// The program that sets up sandboxes: this one, after [`announce_sandbox_program`].
-static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+pub(crate) static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 /// Result of the probe, which runs once per process.
 static FOUND: OnceCell<Result<Sandbox, String>> = OnceCell::const_new();
 
@@ -311,7 +352,7 @@ pub(crate) async fn choose_launcher(demand: Demand) -> Result<Selected, SandboxU
         Err(reason) => reason.clone(),
     };
     if demand == Demand::Required {
-        return Err(SandboxUnavailable { reason });
+        return Err(SandboxUnavailable::Sandbox { reason });
     }
     let (launcher, without) = detect_fence().await;
     let reason = match without {

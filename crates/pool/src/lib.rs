@@ -55,10 +55,12 @@
 mod admission;
 mod command;
 mod config;
+mod container;
 mod controller;
 mod driver;
 mod error;
 mod folder;
+mod image;
 mod launcher;
 mod lease;
 mod maintenance;
@@ -74,10 +76,12 @@ pub use self::{
     admission::Lane,
     command::{Command, Limits, Pipes},
     config::Config,
+    container::{ContainerSettings, Containers},
     controller::{Bounds, Controller, Greeting, NoController, Program, Programs, Server, Shut},
     driver::{Driver, Purpose, Spawner, Started, Unsound},
     error::{Error, JobError, StartError, Verdict},
     folder::Folder,
+    image::Image,
     launcher::{
         Demand, Isolation, Launcher, Plain, Sandbox, SandboxUnavailable, Unshare,
         announce_sandbox_program, detect_launcher,

@@ -3,7 +3,9 @@
 use std::{path::PathBuf, sync::Arc};
 
 use crate::{
+    container::{ContainerSettings, Containers},
     controller::Controller,
+    image::Image,
     launcher::{Demand, Isolation, Launcher, SandboxUnavailable, choose_launcher},
 };
 
@@ -29,6 +31,15 @@ impl Origin {
                 remote: true,
                 ..Isolation::default()
             },
+        }
+    }
+
+    /// Where processes that this process starts have their programs from.
+    #[must_use]
+    pub fn image(&self) -> Image {
+        match self {
+            Self::Here(launcher) => launcher.image(),
+            Self::Controller(_) | Self::Remote => Image::host(),
         }
     }
 
@@ -71,13 +82,28 @@ pub fn is_address(text: &str) -> bool {
 }
 
 /// Who starts processes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Mode {
     /// This process.
     #[default]
     ChildProcess,
     /// The controller that listens at a path.
     Socket(PathBuf),
+    /// This process, in containers.
+    Container(ContainerSettings),
+}
+
+impl Mode {
+    /// Where the processes that this process starts have their programs from; none if another
+    /// process starts them.
+    #[must_use]
+    pub fn image(&self) -> Option<Image> {
+        match self {
+            Self::ChildProcess => Some(Image::host()),
+            Self::Socket(_) => None,
+            Self::Container(settings) => Some(Image::new(&settings.image)),
+        }
+    }
 }
 
 /// The origin that [`choose_origin`] selected.
@@ -89,11 +115,11 @@ pub struct Chosen {
     pub reason: Option<String>,
 }
 
-/// Selects the strongest isolation that `demand` allows and this machine supports, or the
-/// controller, which need not be there yet. Probes the machine once per process.
+/// Selects the strongest isolation that `demand` allows and this machine supports, containers, or
+/// the controller, which need not be there yet. Probes the machine once per process.
 ///
 /// # Errors
-/// A sandbox is required and unavailable.
+/// A sandbox is required and unavailable, or containers are.
 pub async fn choose_origin(mode: &Mode, demand: Demand) -> Result<Chosen, SandboxUnavailable> {
     match mode {
         Mode::ChildProcess => {
@@ -105,6 +131,12 @@ pub async fn choose_origin(mode: &Mode, demand: Demand) -> Result<Chosen, Sandbo
             let controller = Controller::new(path, demand);
             let origin = Origin::Controller(Arc::new(controller));
             let reason = None;
+            Ok(Chosen { origin, reason })
+        }
+        Mode::Container(settings) => {
+            let (containers, reason) =
+                Containers::new(settings).map_err(SandboxUnavailable::Container)?;
+            let origin = Origin::from(Arc::new(containers));
             Ok(Chosen { origin, reason })
         }
     }

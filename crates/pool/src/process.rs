@@ -69,7 +69,12 @@ impl Process {
         if let Some(stderr) = child.stderr.take() {
             tokio::spawn(keep_stderr(stderr, Arc::clone(&shared), ends.stderr_read));
         }
-        let supervised = Supervised { child, pid, folder };
+        let supervised = Supervised {
+            child,
+            pid,
+            folder,
+            ended: launcher.ended(),
+        };
         tokio::spawn(supervise(
             supervised,
             Arc::clone(&shared),
@@ -335,6 +340,7 @@ struct Supervised {
     child: Child,
     pid: i32,
     folder: Folder,
+    ended: fn(u32),
 }
 
 impl Drop for Supervised {
@@ -391,6 +397,10 @@ async fn supervise(
         }
     });
     let _ = swept.await;
+    if let Ok(pid) = u32::try_from(pid) {
+        let ended = supervised.ended;
+        let _ = tokio::task::spawn_blocking(move || ended(pid)).await;
+    }
     drop(supervised);
     gone.send_replace(true);
 }

@@ -11,6 +11,7 @@ pub mod backup;
 mod base_url;
 mod compression;
 mod config;
+mod containers;
 mod cors;
 pub mod deferred;
 mod delivery;

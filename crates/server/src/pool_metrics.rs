@@ -86,10 +86,10 @@ fn write_reasons(text: &mut String, pools: &[Pool<'_>]) {
 }
 
 fn write_isolation(text: &mut String, pools: &[Pool<'_>]) {
-    let about = "1 for the isolation level of the child processes: full, landlock, network, remote or none.";
+    let about = "1 for the isolation level of the child processes: container, full, landlock, network, remote or none.";
     head(text, "isolation", "gauge", about);
     for (name, _, isolation) in pools {
-        for level in ["full", "landlock", "network", "remote", "none"] {
+        for level in ["container", "full", "landlock", "network", "remote", "none"] {
             let value = u8::from(level == isolation.name());
             let labels = format!("pool=\"{name}\",level=\"{level}\"");
             let _ = writeln!(text, "platen_pool_isolation{{{labels}}} {value}");

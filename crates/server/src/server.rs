@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
-use platen_browser::{Controller, Origin, SandboxUnavailable, choose_origin};
+use platen_browser::{Controller, Mode, Origin, SandboxUnavailable, choose_origin};
 use platen_delivery::{AcceptPolicy, Listener, Sharing};
 use platen_supervise::{AcceptBalancer, Channel, Membership, ProcessGroup};
 use tokio::{sync::watch, task::JoinHandle};
@@ -16,7 +16,7 @@ use tracing::{error, info, warn};
 
 use crate::{
     config::{ChildIsolation, Config, ProcessConfig},
-    deferred,
+    containers, deferred,
     delivery::{self, Connections, Listeners},
     extension::{Extension, ExtensionFactory},
     log,
@@ -309,6 +309,9 @@ async fn isolate(services: &Services) -> Result<(), Error> {
     tokio::spawn(async move { try_remotes(&processes).await });
     let demand = services.config.processes.child_isolation;
     let mode = services.config.processes.mode();
+    if let Mode::Container(settings) = &mode {
+        return Ok(containers::prove(&services.config, settings).await?);
+    }
     let chosen = choose_origin(&mode, demand.into()).await?;
     if let Origin::Controller(controller) = &chosen.origin {
         return greet(controller, demand).await;
@@ -377,7 +380,7 @@ async fn greet(controller: &Controller, demand: ChildIsolation) -> Result<(), Er
             let isolation = controller.isolation();
             if demand == ChildIsolation::Required && !isolation.files {
                 let reason = format!("the controller's is `{}`", isolation.name());
-                return Err(SandboxUnavailable { reason }.into());
+                return Err(SandboxUnavailable::Sandbox { reason }.into());
             }
         }
         Err(error) => {

@@ -73,8 +73,8 @@ pub enum Error {
     /// `RENDER_ISOLATION=jail`, but sandboxes are unavailable.
     #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
     Isolation(#[source] platen_jail::Error),
-    /// This machine does not support `CHILD_ISOLATION=required`.
-    #[error("CHILD_ISOLATION is `required`")]
+    /// This machine does not support `CHILD_ISOLATION=required`, or `RENDER_MODE=container`.
+    #[error("{}", .0.demand())]
     ChildIsolation(#[from] SandboxUnavailable),
     /// The system cannot provide a thread or a signal handler.
     #[error("the system gives no thread or signal")]

@@ -1,6 +1,8 @@
 //! Control groups, if the host allows any: one for all cells of a zygote, which limits their total
-//! memory and their number, and [one for this process](whole) with all that it starts.
+//! memory and their number, [one for this process](whole) with all that it starts, and [one for each
+//! container](limited).
 
+mod limited;
 mod place;
 mod whole;
 
@@ -9,7 +11,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use self::whole::{Refusal, confine};
+pub(crate) use self::limited::Limited;
+pub use self::{
+    limited::{make_room_for_containers, remove_groups_of_container},
+    whole::{Refusal, confine},
+};
 
 /// A control group, removed when dropped.
 #[derive(Debug)]

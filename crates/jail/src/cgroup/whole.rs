@@ -10,7 +10,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use super::place::{MAIN, PREFIX, is_unified, own, remove, sweep};
 
 /// Length of the periods in which processor time is given, in microseconds; the kernel's default.
-const PERIOD_US: u64 = 100_000;
+pub(super) const PERIOD_US: u64 = 100_000;
 
 /// Why a limit cannot be kept.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ fn confine_unified(memory_bytes: Option<u64>, processors: Option<f64>) -> Result
 }
 
 /// Makes the group and its inner one, and moves the process there.
-fn made(own: &Path, pid: u32) -> io::Result<PathBuf> {
+pub(super) fn made(own: &Path, pid: u32) -> io::Result<PathBuf> {
     let folder = own.join(format!("{PREFIX}{pid}"));
     let main = folder.join(MAIN);
     let make = || -> io::Result<()> {
@@ -134,17 +134,17 @@ fn confine_split(memory_bytes: Option<u64>, processors: Option<f64>) -> Result<(
     Ok(())
 }
 
-fn quota_us(processors: f64) -> u64 {
+pub(super) fn quota_us(processors: f64) -> u64 {
     // The kernel refuses less than a millisecond.
     ((processors * PERIOD_US as f64) as u64).max(1_000)
 }
 
-fn quota(processors: f64, between: &str) -> String {
+pub(super) fn quota(processors: f64, between: &str) -> String {
     format!("{}{between}{PERIOD_US}", quota_us(processors))
 }
 
 /// Keeps to a whole number of the processors that this process may use.
-fn choose(processors: f64, error: io::Error) -> Result<(), Refusal> {
+pub(super) fn choose(processors: f64, error: io::Error) -> Result<(), Refusal> {
     if processors.fract() != 0.0 || processors < 1.0 {
         return Err(Refusal::Processor(error));
     }

@@ -19,8 +19,8 @@ pub use self::{
     serve::serve,
 };
 pub(crate) use self::{
-    root::{SYSTEM, TOP},
-    serve::{NOT_FOUND, NOT_SANDBOXED, run},
+    root::{Failure, READ, SYSTEM, TOP, WRITE, at, bind_at},
+    serve::{NOT_FOUND, NOT_SANDBOXED, limit, quit, reap_until, run, watch},
 };
 use crate::MARK;
 

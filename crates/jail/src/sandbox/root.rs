@@ -67,13 +67,14 @@ const SIZE: &std::ffi::CStr = c"size=1m,nr_inodes=4k,mode=755";
 
 // Mount attributes: what programs read cannot be changed, and what they write cannot be executed.
 const SAFE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
-const READ: u64 = SAFE | libc::MOUNT_ATTR_RDONLY;
-const WRITE: u64 = SAFE | libc::MOUNT_ATTR_NOEXEC;
+pub(crate) const READ: u64 = SAFE | libc::MOUNT_ATTR_RDONLY;
+pub(crate) const WRITE: u64 = SAFE | libc::MOUNT_ATTR_NOEXEC;
 
 /// The path or step that failed, and the error.
-pub(super) type Failure = (String, io::Error);
+pub(crate) type Failure = (String, io::Error);
 
-fn at<T, E: Into<io::Error>>(path: &Path, result: Result<T, E>) -> Result<T, Failure> {
+/// Names the path of an error.
+pub(crate) fn at<T, E: Into<io::Error>>(path: &Path, result: Result<T, E>) -> Result<T, Failure> {
     result.map_err(|error| (path.display().to_string(), error.into()))
 }
 
@@ -166,20 +167,24 @@ fn processes(nests: bool) -> Result<(), Failure> {
 
 /// Bind-mounts `source` at `place` in the new root.
 fn bind(source: &Path, place: &Path, attributes: u64) -> Result<(), Failure> {
-    let target = staged(place);
+    bind_at(source, &staged(place), attributes)
+}
+
+/// Bind-mounts `source` at `target`, which is made if there is nothing.
+pub(crate) fn bind_at(source: &Path, target: &Path, attributes: u64) -> Result<(), Failure> {
     if at(source, fs::metadata(source))?.is_dir() {
-        at(place, fs::create_dir_all(&target))?;
+        at(target, fs::create_dir_all(target))?;
     } else {
         at(
-            place,
-            fs::create_dir_all(target.parent().unwrap_or(&target)),
+            target,
+            fs::create_dir_all(target.parent().unwrap_or(target)),
         )?;
         if !target.exists() {
-            at(place, fs::write(&target, ""))?;
+            at(target, fs::write(target, ""))?;
         }
     }
-    at(source, mount::mount_bind_recursive(source, &target))?;
-    set(&target, attributes, true)
+    at(source, mount::mount_bind_recursive(source, target))?;
+    set(target, attributes, true)
 }
 
 /// Sets attributes of a mount, and of those below it if `is_recursive`.

@@ -38,18 +38,29 @@ pub fn serve(arguments: &[OsString]) -> i32 {
 }
 
 fn run_sandboxed(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i32> {
+    watch(owner, confine::enter_namespaces, || first(spec, program))
+}
+
+/// Enters namespaces and forks their first process, which does `first` and ends with its exit code.
+/// Waits until it or the owner has ended; then nothing is left in the namespaces.
+pub(crate) fn watch(
+    owner: i32,
+    enter: impl FnOnce() -> io::Result<()>,
+    first: impl FnOnce() -> Result<i32, root::Failure>,
+) -> io::Result<i32> {
     let owner = Pid::from_raw(owner).ok_or(io::ErrorKind::InvalidInput)?;
     let watched = rustix::process::pidfd_open(owner, PidfdFlags::empty())?;
     if rustix::process::getppid() != Some(owner) {
         return Err(io::Error::other("owner exited"));
     }
-    confine::enter_namespaces()?;
+    enter()?;
     // SAFETY: the process has one thread.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
             drop(watched);
-            let code = first(spec, program).unwrap_or_else(|(place, error)| {
+            let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+            let code = first().unwrap_or_else(|(place, error)| {
                 eprintln!("sandbox unavailable: {place}: {error}");
                 NOT_SANDBOXED
             });
@@ -80,7 +91,6 @@ fn run_sandboxed(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i3
 /// Runs as the first process of the pid namespace.
 fn first(spec: &Spec, program: &[OsString]) -> Result<i32, root::Failure> {
     let failed = |what: &str, error: io::Error| (what.to_owned(), error);
-    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     root::enter(spec)?;
     let _ = rustix::system::sethostname(b"cell");
     limit(spec).map_err(|error| failed("limits", error))?;
@@ -94,20 +104,24 @@ fn first(spec: &Spec, program: &[OsString]) -> Result<i32, root::Failure> {
             eprintln!("{}: {error}", program[0].to_string_lossy());
             quit(NOT_FOUND)
         }
-        child => {
-            let child = Pid::from_raw(child);
-            loop {
-                match rustix::process::wait(WaitOptions::empty()) {
-                    Ok(Some((pid, status))) if Some(pid) == child => return Ok(code(status)),
-                    Err(rustix::io::Errno::INTR) | Ok(_) => {}
-                    Err(error) => return Err(failed("wait", error.into())),
-                }
-            }
+        child => reap_until(child),
+    }
+}
+
+/// Reaps, as the first process of a pid namespace must, until `child` has ended; its exit code.
+pub(crate) fn reap_until(child: libc::pid_t) -> Result<i32, root::Failure> {
+    let child = Pid::from_raw(child);
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if Some(pid) == child => return Ok(code(status)),
+            Err(rustix::io::Errno::INTR) | Ok(_) => {}
+            Err(error) => return Err(("wait".to_owned(), error.into())),
         }
     }
 }
 
-fn limit(spec: &Spec) -> io::Result<()> {
+/// Sets the limits of the program.
+pub(crate) fn limit(spec: &Spec) -> io::Result<()> {
     let bounds = [
         (Resource::Core, 0),
         (Resource::Nofile, spec.open_files),
@@ -153,7 +167,7 @@ fn code(status: WaitStatus) -> i32 {
     status.exit_status().or(signal).unwrap_or(1)
 }
 
-fn quit(code: i32) -> ! {
+pub(crate) fn quit(code: i32) -> ! {
     // SAFETY: exits the process at once; there is nothing to flush or drop.
     unsafe { libc::_exit(code) }
 }

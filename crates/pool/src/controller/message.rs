@@ -74,6 +74,8 @@ pub struct Shut {
     network: bool,
     files: bool,
     fence: bool,
+    container: bool,
+    is_root_inside: bool,
 }
 
 impl From<Isolation> for Shut {
@@ -82,6 +84,8 @@ impl From<Isolation> for Shut {
             network: isolation.network,
             files: isolation.files,
             fence: isolation.fence,
+            container: isolation.container,
+            is_root_inside: isolation.is_root_inside,
         }
     }
 }
@@ -92,6 +96,8 @@ impl From<Shut> for Isolation {
             network: shut.network,
             files: shut.files,
             fence: shut.fence,
+            container: shut.container,
+            is_root_inside: shut.is_root_inside,
             ..Self::default()
         }
     }

@@ -9,7 +9,7 @@ use platen_delivery::Bind;
 use platen_storage::{Redis, Transport};
 
 use self::secret_strength::weakness_of;
-use super::{ChildIsolation, Config, RenderIsolation, SandboxLevel};
+use super::{ChildIsolation, Config, RenderIsolation, RenderMode, SandboxLevel};
 
 /// A weak setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +105,8 @@ impl Config {
 
     fn find_in_sandboxes(&self, findings: &mut Findings) {
         let advice = match self.processes.child_isolation {
+            // Containers are what isolates then.
+            _ if self.processes.render_mode == RenderMode::Container => None,
             ChildIsolation::Off => Some("LibreOffice and Chromium run without a sandbox"),
             ChildIsolation::Auto => Some("LibreOffice and Chromium run with whatever there is"),
             ChildIsolation::Required | ChildIsolation::Landlock => None,

@@ -185,8 +185,12 @@ settings! {
         child_isolation: ChildIsolation = "CHILD_ISOLATION", "auto", "Isolation of LibreOffice and Chromium. `auto`: the strongest that the system supports. `required`: full isolation; without it the service does not start. `landlock`: Landlock instead of namespaces, as in most containers. `off`: none.";
     }
     "Processes of LibreOffice and Chromium" {
-        render_mode: RenderMode = "RENDER_MODE", "child-process", "Who starts LibreOffice and Chromium. `child-process`: the service. `socket`: a controller (`platen controller`) at `controller_socket`, whose `CHILD_ISOLATION` and paths count; the service itself then starts neither.";
+        render_mode: RenderMode = "RENDER_MODE", "child-process", "Who starts LibreOffice and Chromium. `child-process`: the service. `socket`: a controller (`platen controller`) at `controller_socket`, whose `CHILD_ISOLATION` and paths count; the service itself then starts neither. `container`: the service, each in a container with the image in `container_rootfs`; `CHILD_ISOLATION` does not count then.";
         controller_socket: PathBuf = "CONTROLLER_SOCKET", "/run/platen/controller.sock", "Unix socket of the controller.";
+        container_rootfs: PathBuf = "CONTAINER_ROOTFS", "none", "Folder with the unpacked image of containers, which has LibreOffice and Chromium; `libreoffice_path` and `chromium_path` are paths in it.";
+        container_runtime: PathBuf = "CONTAINER_RUNTIME", "none", "OCI runtime that starts containers: crun or runc, by name or path; by default the first one found.";
+        container_memory_bytes: u64 = "CONTAINER_MEMORY_BYTES", "none", "Memory of one container, where the system allows control groups. Above it the kernel ends processes in it.";
+        container_processors: f64 = "CONTAINER_PROCESSORS", "none", "Processors of one container, such as 0.5, where the system allows control groups; a whole number everywhere.";
         process_max_jobs: u32 = "PROCESS_MAX_JOBS", "none", "Documents or pages after which a process is replaced; by default 200 documents and 500 pages. With 1 each has a process of its own, which starts ahead of need (`office_spares`, `chromium_spare_pages`).";
         office_spares: u32 = "OFFICE_SPARES", "1", "Idle LibreOffice processes that are kept ready.";
         office_remote: Vec<String> = "OFFICE_REMOTE", "none", "LibreOffice processes that others run, `host:port`, each started with `--accept=socket,...;urp;`. The service then starts none, and `office_slots` is their number. They have no sandbox of Platen's.";

@@ -69,6 +69,16 @@ fn mistakes_come_with_a_hint() {
     assert!(open.hint.unwrap().contains("API_KEY_ADMIN"));
     assert!(load("", &[("PORT", "many")], Settings::default()).is_err());
     assert!(load("", &[("RENDER_MODE", "cold")], Settings::default()).is_err());
+    let container = ("RENDER_MODE", "container");
+    let imageless = load("", &[container], Settings::default()).unwrap_err();
+    assert!(imageless.message.contains("CONTAINER_ROOTFS"));
+    for limit in [
+        ("CONTAINER_PROCESSORS", "0"),
+        ("CONTAINER_PROCESSORS", "NaN"),
+    ] {
+        let variables = [container, ("CONTAINER_ROOTFS", "/"), limit];
+        assert!(load("", &variables, Settings::default()).is_err());
+    }
     assert!(load("", &[("OFFICE_REMOTE", "a:1, b")], Settings::default()).is_err());
     assert!(load("process_max_jobs = 0", &[], Settings::default()).is_err());
     assert!(load("max_concurrent_pages = 1", &[], Settings::default()).is_err());

@@ -116,15 +116,18 @@ pub enum RenderMode {
     ChildProcess,
     /// A controller, which listens on a Unix socket.
     Socket,
+    /// The service, each in a container.
+    Container,
 }
 
 impl FromVariable for RenderMode {
-    const VALUES: &'static str = "child-process or socket";
+    const VALUES: &'static str = "child-process, socket or container";
 
     fn from_variable(text: &str) -> Option<Self> {
         match text.trim() {
             "child-process" => Some(Self::ChildProcess),
             "socket" => Some(Self::Socket),
+            "container" => Some(Self::Container),
             _ => None,
         }
     }

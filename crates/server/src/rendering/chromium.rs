@@ -50,9 +50,12 @@ impl Chromium {
 
     /// True if a Chromium executable is available, or the matter of others.
     pub fn is_installed(&self) -> bool {
-        self.mode != Mode::ChildProcess
-            || !self.config.remote.is_empty()
-            || platen_browser::find_chromium(self.config.program.as_deref()).is_ok()
+        let image = self.mode.image();
+        image
+            .filter(|_| self.config.remote.is_empty())
+            .is_none_or(|image| {
+                platen_browser::find_chromium_in(&image, self.config.program.as_deref()).is_ok()
+            })
     }
 
     /// The pool; creates it on first use.

@@ -70,10 +70,10 @@ impl LibreOffice {
     /// Fails if LibreOffice is not installed, unless that is the matter of others. Call it before
     /// reading a body.
     pub fn check_installed(&self) -> Result<(), Problem> {
-        if self.mode != Mode::ChildProcess || !self.config.remote.is_empty() {
+        let Some(image) = self.mode.image().filter(|_| self.config.remote.is_empty()) else {
             return Ok(());
-        }
-        let found = platen_office::find_libreoffice(self.config.program.as_deref());
+        };
+        let found = platen_office::find_libreoffice_in(&image, self.config.program.as_deref());
         found.map(drop).map_err(|error| {
             Problem::new(
                 Code::BackendMissing(Backend::LibreOffice),

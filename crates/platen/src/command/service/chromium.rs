@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use platen_browser::{Browser, Config, Error, Mode, find_chromium};
+use platen_browser::{Browser, Config, Error, find_chromium_in};
 use platen_engine::Page;
 use platen_flow::StepError;
 use platen_fonts::FontSettings;
@@ -119,8 +119,8 @@ pub fn print(fonts: FontSettings) -> Result<Arc<dyn Print>, String> {
         Box::pin(async move {
             let failed = |error| ChromiumPrint::failure(&error);
             let begin = async || {
-                if isolation::mode() == Ok(Mode::ChildProcess) && config.remote.is_empty() {
-                    find_chromium(config.program.as_deref())
+                if let Some(image) = isolation::image().filter(|_| config.remote.is_empty()) {
+                    find_chromium_in(&image, config.program.as_deref())
                         .map_err(|error| failed(Error::NotInstalled(Arc::new(error))))?;
                 }
                 start(config).await.map_err(ChromiumPrint::not_started)

@@ -4,10 +4,10 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use platen_browser::{
-    Bounds, Greeting, Mode, Process, Program, Programs, Server, StartError, choose_origin,
+    Bounds, Greeting, Image, Mode, Process, Program, Programs, Server, StartError, choose_origin,
 };
 use platen_fault::{Backend, Code};
-use platen_office::find_libreoffice;
+use platen_office::find_libreoffice_in;
 use platen_render::chain;
 use platen_server::CONTROLLER_SOCKET;
 use tokio::{
@@ -23,7 +23,8 @@ use crate::report::{Failure, OutputArguments, say};
 #[command(after_help = "Examples:\n  \
     platen controller                                for services of the same user\n  \
     platen controller --allow-user platen            as another user than theirs\n  \
-    RENDER_MODE=socket platen serve                  the service\n\n\
+    RENDER_MODE=socket platen serve                  the service\n  \
+    RENDER_MODE=container platen controller          in containers (CONTAINER_ROOTFS)\n\n\
     A service names a program, nothing else: how it starts is said here, by these flags, \
     CHILD_ISOLATION and the fonts. A process ends with the connection of the service that asked \
     for it.")]
@@ -158,7 +159,12 @@ async fn serve(
 /// wait for.
 async fn try_out(arguments: &Arguments, is_quiet: bool) -> Result<Installed, Failure> {
     let demand = isolation::demand().map_err(|text| Failure::new(Code::InvalidOption, text))?;
-    let chosen = choose_origin(&Mode::ChildProcess, demand).await;
+    // A controller that was told of another controller is one itself.
+    let mode = match isolation::mode().map_err(|text| Failure::new(Code::InvalidOption, text))? {
+        Mode::Socket(_) => Mode::ChildProcess,
+        other => other,
+    };
+    let chosen = choose_origin(&mode, demand).await;
     let chosen = chosen.map_err(|error| {
         Failure::new(
             Code::BackendUnavailable(Backend::Sandbox),
@@ -184,11 +190,12 @@ async fn try_out(arguments: &Arguments, is_quiet: bool) -> Result<Installed, Fai
         ..platen_office::Config::default()
     };
     let isolation = chosen.origin.isolation().into();
+    let image = chosen.origin.image();
     let libreoffice =
         platen_office::Starter::new(config, chosen.origin, &parent).map_err(folder_failed)?;
     let (tried_chromium, tried_libreoffice) = tokio::join!(
         chromium.try_out(),
-        try_out_libreoffice(arguments, &libreoffice)
+        try_out_libreoffice(arguments, &image, &libreoffice)
     );
     let greeting = Greeting {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -215,9 +222,10 @@ async fn try_out(arguments: &Arguments, is_quiet: bool) -> Result<Installed, Fai
 
 async fn try_out_libreoffice(
     arguments: &Arguments,
+    image: &Image,
     starter: &platen_office::Starter,
 ) -> Result<String, StartError> {
-    let installation = find_libreoffice(arguments.libreoffice.as_deref())?;
+    let installation = find_libreoffice_in(image, arguments.libreoffice.as_deref())?;
     starter.start().await?;
     Ok(installation.version)
 }

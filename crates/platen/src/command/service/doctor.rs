@@ -9,7 +9,7 @@ use std::{
 };
 
 use clap::Args;
-use platen_browser::Mode;
+use platen_browser::{Image, Mode, find_chromium_in};
 use platen_jail::{Jail, Level, Options};
 use platen_render::{FolderHost, Format, RenderOptions, Renderer};
 
@@ -206,7 +206,10 @@ fn chromium_check() -> Finding {
             "remote".to_owned()
         }
         Ok(Mode::Socket(_)) => "by the controller".to_owned(),
-        _ => match platen_browser::find_chromium(named.as_deref()) {
+        _ => match find_chromium_in(
+            &isolation::image().unwrap_or_else(Image::host),
+            named.as_deref(),
+        ) {
             Ok(program) => program.display().to_string(),
             Err(error) => return finding("chromium", false, format!("HTML to PDF: {error}")),
         },

@@ -1,10 +1,11 @@
 //! How commands start LibreOffice and Chromium: in a sandbox if the machine allows one, or through a
 //! controller.
 
-use std::error::Error;
+use std::{error::Error, path::PathBuf, str::FromStr};
 
 use platen_browser::{
-    Chosen, Controller, Demand, Isolation, Mode, Origin, choose_origin, is_address,
+    Chosen, ContainerSettings, Controller, Demand, Image, Isolation, Mode, Origin, choose_origin,
+    is_address,
 };
 use platen_server::CONTROLLER_SOCKET;
 
@@ -36,10 +37,35 @@ pub(super) fn mode() -> Result<Mode, String> {
             let socket = socket.unwrap_or_else(|| CONTROLLER_SOCKET.into());
             Ok(Mode::Socket(socket.into()))
         }
+        "container" => Ok(Mode::Container(ContainerSettings {
+            runtime: variable("CONTAINER_RUNTIME").map(PathBuf::from),
+            image: variable("CONTAINER_ROOTFS").unwrap_or_default().into(),
+            memory_bytes: number("CONTAINER_MEMORY_BYTES")?,
+            processors: number("CONTAINER_PROCESSORS")?,
+        })),
         other => Err(format!(
-            "RENDER_MODE is `{other}`, not child-process or socket"
+            "RENDER_MODE is `{other}`, not child-process, socket or container"
         )),
     }
+}
+
+fn variable(name: &str) -> Option<String> {
+    let text = std::env::var(name).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+fn number<T: FromStr>(name: &str) -> Result<Option<T>, String> {
+    let parse = |text: String| {
+        let number = text.parse();
+        number.map_err(|_| format!("{name} is `{text}`, not a number"))
+    };
+    variable(name).map(parse).transpose()
+}
+
+/// Where the programs that this process starts are; none if others start them, or `RENDER_MODE` is
+/// none of its values, which the start says.
+pub(super) fn image() -> Option<Image> {
+    mode().ok()?.image()
 }
 
 /// Addresses of processes that others run, as a variable lists them.
@@ -76,6 +102,9 @@ pub(super) fn isolation_check() -> Finding {
     match found {
         Ok((isolation, by, reason)) => {
             let level = match isolation.name() {
+                "container" => {
+                    "container: a root of its own from an image, no network, no capabilities"
+                }
                 "full" => "full: own root and process namespace, no network, no capabilities",
                 "landlock" => {
                     "landlock: no access to other files, no connections; processes are visible"
@@ -134,7 +163,7 @@ pub(super) fn remote_checks() -> Vec<Finding> {
 pub(super) fn controller_check() -> Option<Finding> {
     let name = "controller";
     let path = match mode() {
-        Ok(Mode::ChildProcess) => return None,
+        Ok(Mode::ChildProcess | Mode::Container(_)) => return None,
         Ok(Mode::Socket(path)) => path,
         Err(error) => return Some(finding(name, false, error)),
     };

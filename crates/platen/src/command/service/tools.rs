@@ -10,7 +10,7 @@ use std::{
 use platen_fault::{Backend, Code};
 use platen_flow::StepError;
 use platen_fonts::FontSettings;
-use platen_office::{Config, Mode, Office, find_libreoffice};
+use platen_office::{Config, Office, find_libreoffice_in};
 use platen_outbound::Trust;
 use platen_runs::execution::{
     Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,
@@ -57,8 +57,8 @@ pub fn convert(fonts: &FontSettings) -> Option<Arc<dyn Convert>> {
     let program = std::env::var_os("LIBREOFFICE_PATH").map(PathBuf::from);
     // Whether a controller or others have LibreOffice turns out with the first document.
     let remote = isolation::remote("OFFICE_REMOTE");
-    if isolation::mode() == Ok(Mode::ChildProcess) && remote == Ok(Vec::new()) {
-        find_libreoffice(program.as_deref()).ok()?;
+    if let Some(image) = isolation::image().filter(|_| remote == Ok(Vec::new())) {
+        find_libreoffice_in(&image, program.as_deref()).ok()?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)

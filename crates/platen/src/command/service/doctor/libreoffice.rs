@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_office::{Config, Job, Mode, Office, Source, Target, find_libreoffice};
+use platen_office::{Config, Image, Job, Mode, Office, Source, Target, find_libreoffice_in};
 
 use super::{super::isolation, Finding, finding};
 
@@ -20,7 +20,10 @@ pub(super) fn libreoffice_check() -> Finding {
             "remote".to_owned()
         }
         Ok(Mode::Socket(_)) => "by the controller".to_owned(),
-        _ => match find_libreoffice(named.as_deref()) {
+        _ => match find_libreoffice_in(
+            &isolation::image().unwrap_or_else(Image::host),
+            named.as_deref(),
+        ) {
             Ok(installation) => installation.program.display().to_string(),
             Err(error) => return finding("libreoffice", false, format!("Office to PDF: {error}")),
         },
