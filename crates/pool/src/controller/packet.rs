@@ -79,7 +79,8 @@ impl Packets {
         descriptors: &[BorrowedFd<'_>],
     ) -> io::Result<()> {
         let bytes = serde_json::to_vec(message)?;
-        if bytes.len() > MAX_BYTES {
+        // The space for descriptors is rounded up, so that more of them may fit.
+        if bytes.len() > MAX_BYTES || descriptors.len() > MAX_DESCRIPTORS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let put = || put(self.0.as_fd(), &bytes, descriptors);
