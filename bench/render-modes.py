@@ -11,6 +11,7 @@ import http.client
 import io
 import json
 import os
+import random
 import re
 import shutil
 import statistics
@@ -123,16 +124,17 @@ def main():
 
 def measure(services):
     times = {}
-    for number in range(ROUNDS):
-        # Whoever came first in the last round comes last in this one.
-        turn = list(services.items())
-        turn = turn[number % len(turn):] + turn[:number % len(turn)]
+    chance = random.Random(18)
+    for _ in range(ROUNDS):
         for program in REQUESTS:
+            # Nobody always comes after the same other, whose spare may still be starting.
+            turn = list(services.items())
+            chance.shuffle(turn)
             for name, service in turn:
                 service.until_ready(program)
                 key = f"{name}, ready" if "fresh" in name else name
                 times.setdefault((key, program), []).append(service.render(program))
-    for number in range(ROUNDS):
+    for _ in range(ROUNDS):
         for program in REQUESTS:
             for name, service in services.items():
                 if "fresh" in name:

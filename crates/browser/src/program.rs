@@ -41,19 +41,19 @@ pub fn find_chromium(named: Option<&Path>) -> Result<PathBuf, StartError> {
 pub fn find_chromium_in(image: &Image, named: Option<&Path>) -> Result<PathBuf, StartError> {
     if let Some(named) = named {
         let found = find(image, named);
-        return found.ok_or_else(|| not_installed(named.display().to_string()));
+        return found.ok_or_else(|| not_installed(image, named.display().to_string()));
     }
     let candidates = std::iter::once(DIRECT).chain(NAMES);
     let found = candidates
         .into_iter()
         .find_map(|name| find(image, name.as_ref()));
-    found.ok_or_else(|| not_installed("Chromium".to_owned()))
+    found.ok_or_else(|| not_installed(image, "Chromium".to_owned()))
 }
 
-fn not_installed(program: String) -> StartError {
+fn not_installed(image: &Image, program: String) -> StartError {
     StartError::NotInstalled {
         program,
-        hint: INSTALL_HINT.to_owned(),
+        hint: image.hint(INSTALL_HINT, "CHROMIUM_PATH"),
     }
 }
 

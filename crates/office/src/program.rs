@@ -75,7 +75,7 @@ pub fn find_libreoffice_in(
     }
     Err(StartError::NotInstalled {
         program: named.map_or_else(|| "LibreOffice".to_owned(), |it| it.display().to_string()),
-        hint: INSTALL_HINT.to_owned(),
+        hint: image.hint(INSTALL_HINT, "LIBREOFFICE_PATH"),
     })
 }
 

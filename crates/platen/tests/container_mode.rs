@@ -190,7 +190,10 @@ fn a_program_in_a_container_reaches_nothing_outside() {
 
     let all = fill(&format!("{LOOKS}{ATTEMPTS}"));
     script(&folder.path().join("soffice.bin"), &attempting(&all));
-    let service = serve(&[("LIBREOFFICE_PATH", program.to_str().unwrap())]);
+    let service = serve(&[
+        ("LIBREOFFICE_PATH", program.to_str().unwrap()),
+        ("SHUTDOWN_TIMEOUT_MS", "100"),
+    ]);
     let address = service.address.clone();
     std::thread::spawn(move || {
         // It is never answered: the program is not LibreOffice.

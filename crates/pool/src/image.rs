@@ -36,6 +36,19 @@ impl Image {
         }
     }
 
+    /// What to do where a program is missing: `install` on this machine.
+    #[must_use]
+    pub fn hint(&self, install: &str, variable: &str) -> String {
+        match self.is_host {
+            true => install.to_owned(),
+            false => format!(
+                "unpack an image that has it into `{}` (CONTAINER_ROOTFS), or name its path in the \
+                 image in {variable}",
+                self.root.display()
+            ),
+        }
+    }
+
     /// Where this process finds a path of the image, which must not contain links.
     #[must_use]
     pub fn place(&self, path: &Path) -> PathBuf {
