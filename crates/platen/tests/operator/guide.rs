@@ -1,4 +1,4 @@
-//! The steps of docs/operations.md are executed as they stand, with other folders and ports, and a
+//! The steps of the guides to backups and upgrades are executed as they stand, with other folders and ports, and a
 //! service manager of two functions.
 
 use std::{
@@ -18,8 +18,10 @@ use crate::{
 /// The shell blocks of a section, in order.
 fn steps(heading: &str) -> String {
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
-    let guide = fs::read_to_string(Path::new(&root).join("../../docs/operations.md")).unwrap();
-    let section = guide.split(&format!("\n{heading}\n")).nth(1);
+    let guides = Path::new(&root).join("../../docs/guides");
+    let read = |name: &str| fs::read_to_string(guides.join(name)).unwrap();
+    let guides = read("backup.md") + &read("upgrade.md");
+    let section = guides.split(&format!("\n{heading}\n")).nth(1);
     let section = section.unwrap_or_else(|| panic!("no section {heading}"));
     let section = section.split("\n#").next().unwrap();
     let blocks = section.split("\n```sh\n").skip(1);

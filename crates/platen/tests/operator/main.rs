@@ -1,5 +1,5 @@
 //! What operators do around `platen serve`: secrets in files, proxies, hardening, backups,
-//! migrations, and the steps of docs/operations.md.
+//! migrations, and the steps of the guides.
 
 mod backup;
 mod guide;

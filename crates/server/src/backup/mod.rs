@@ -97,7 +97,7 @@ impl BackupError {
             Self::MountPoint(_) => {
                 "restore into a folder within it, and set PLATEN_DATA_DIR to that folder"
             }
-            Self::OtherDatabase(_) => "see docs/operations.md on backups with PostgreSQL",
+            Self::OtherDatabase(_) => "see docs/guides/backup.md on backups with PostgreSQL",
         }
     }
 }

@@ -56,7 +56,7 @@ pub struct RestoreArguments {
 pub fn back_up(arguments: &BackupArguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let config = arguments.configuration.load()?;
     if config.database.url.is_some() && !arguments.folder_only {
-        return Err(Failure::caller(WITH_POSTGRES, "see docs/operations.md"));
+        return Err(Failure::caller(WITH_POSTGRES, "see docs/guides/backup.md"));
     }
     if config.database.url.is_none() && arguments.folder_only {
         let message = "--folder-only would leave out the SQLite database of this folder";
