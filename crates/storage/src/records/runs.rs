@@ -108,7 +108,7 @@ pub trait RunStore: Send + Sync {
     /// Ends a run that is still queued; false if it is not.
     fn expire(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, bool>;
 
-    /// How many callbacks a run has had.
+    /// How many callbacks a run has had; the journal that it began with counts as one.
     fn callbacks(&self, id: String) -> StoreFuture<'_, u64>;
 
     /// Appends `records` from a callback if `token` is that of the run, and if it has had `seen`

@@ -104,7 +104,10 @@ async fn run(store: &dyn RunStore, id: &str, random: &mut fastrand::Rng) {
         }
         // A callback that the worker does not know of yet.
         3 => {
-            let called = store.call_back(id.to_owned(), format!("token-{id}"), bytes("called"), 0);
+            // A run that began with a journal has an entry like that of a callback.
+            let seen = store.callbacks(id.to_owned()).await.unwrap();
+            let token = format!("token-{id}");
+            let called = store.call_back(id.to_owned(), token, bytes("called"), seen);
             called.await.unwrap();
         }
         4 => store.respond(write(None), bytes("early")).await.unwrap(),
