@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures fleets of this machine: replicas behind nginx, more clients, the way through nginx, flows.
 
-    measure.py --platen BINARY [--seconds 5] [--rounds 3] [--only replicas,nginx,flows,capacity]
+    measure.py --platen BINARY [--seconds 5] [--rounds 3] [--only replicas,nginx,flows,signals,capacity]
 
 Starts run.sh for each number of services, and `platen serve` with SQLite; sends requests by wrk, in
 rounds whose candidates take turns; prints tables of medians, with the range. Nothing else should run.
@@ -34,10 +34,10 @@ def wait_for(what, condition, seconds=120):
 
 
 @contextlib.contextmanager
-def fleet(platen, apps, workers, port):
+def fleet(platen, apps, workers, port, signals="redis"):
     """A fleet of run.sh: its addresses (the proxy's first) and its admin key."""
     with tempfile.NamedTemporaryFile("w+", suffix=".log") as log:
-        environment = os.environ | {"PLATEN": platen, "APPS": str(apps), "WORKERS": str(workers), "FLEET_PORT": str(port),
+        environment = os.environ | {"PLATEN": platen, "APPS": str(apps), "WORKERS": str(workers), "FLEET_PORT": str(port), "SIGNALS": signals,
                                     "RATE_LIMIT_MAX": "0", "RATE_LIMIT_RENDER_MAX": "0",
                                     # So that processors are what runs wait for, and not slots.
                                     "WORKER_SLOTS": "8"}
@@ -204,6 +204,23 @@ def measure_flows(options):
     table("Flow of four steps, synchronous", ["Store", "Clients", "Runs/s", "p50 ms", "p95 ms", "p99 ms", "Of SQLite"], rows)
 
 
+def measure_signals(options):
+    """Three services and one worker, which is connected to one of them: runs of the others wait for a signal."""
+    rows = []
+    with contextlib.ExitStack() as stack:
+        fleets = {}
+        for index, (name, signals) in enumerate({"Redis": "redis", "NOTIFY of PostgreSQL": "postgres"}.items()):
+            fleets[name] = stack.enter_context(fleet(options.platen, 3, 1, options.port + 100 * index, signals))
+            warm_up(fleets[name][0], fleets[name][1], [FLOW])
+        for clients in (1, 8, 32):
+            samples = {name: [] for name in fleets}
+            for _ in range(options.rounds):
+                for name, (addresses, key) in fleets.items():
+                    samples[name].append(measure(addresses[0], key, FLOW, clients, options.seconds))
+            rows += [[name, clients, *row(found)] for name, found in samples.items()]
+    table("Signals between services", ["Signals", "Clients", "Runs/s", "p50 ms", "p95 ms", "p99 ms"], rows)
+
+
 def processor_seconds(work):
     """Seconds of processor time so far, by the kind of process of a fleet, with ended children."""
     ticks, used, kinds = os.sysconf("SC_CLK_TCK"), {}, {}
@@ -288,9 +305,10 @@ def main():
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--port", type=int, default=18500)
-    parser.add_argument("--only", default="replicas,nginx,flows,capacity")
+    parser.add_argument("--only", default="replicas,nginx,flows,signals,capacity")
     options = parser.parse_args()
-    measures = {"replicas": measure_replicas, "nginx": measure_nginx, "flows": measure_flows, "capacity": measure_capacity}
+    measures = {"replicas": measure_replicas, "nginx": measure_nginx, "flows": measure_flows,
+                "signals": measure_signals, "capacity": measure_capacity}
     load = os.getloadavg()[0]
     print(f"load before {load:.2f}, {len(os.sched_getaffinity(0))} processors, {options.rounds} rounds of {options.seconds} s")
     for name in options.only.split(","):

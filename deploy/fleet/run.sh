@@ -98,7 +98,8 @@ ROOT_ACCESS_KEY=platen ROOT_SECRET_KEY=$s3_secret start s3-1 versitygw --port "1
 
 export API_KEY_ADMIN=$admin API_KEY_RENDER=$render METRICS_TOKEN=$metrics WORKER_TOKEN=$token
 export DATABASE_URL="postgres://platen:$password@127.0.0.1:$database_port/platen"
-export REDIS_URL="redis://:$password@127.0.0.1:$redis_port"
+# SIGNALS=postgres: services signal each other by LISTEN and NOTIFY.
+[ "${SIGNALS:-redis}" = postgres ] || export REDIS_URL="redis://:$password@127.0.0.1:$redis_port"
 export S3_ENDPOINT="http://127.0.0.1:$s3_port" S3_BUCKET=platen S3_ACCESS_KEY_ID=platen S3_SECRET_ACCESS_KEY=$s3_secret
 export TRUSTED_PROXIES=127.0.0.1/32 PUBLIC_URL="http://127.0.0.1:$port"
 until_ready redis-1 redis-cli -p "$redis_port" -a "$password" ping
