@@ -83,7 +83,7 @@ impl Failure {
         // Warnings are listed with them, but are not what kept the document from being made.
         let count = diagnostics.iter().filter(|found| found.is_error()).count();
         let plural = if count == 1 { "" } else { "s" };
-        let message = format!("{count} error{plural}; no document was written");
+        let message = format!("{count} error{plural}; nothing was written");
         Self {
             diagnostics,
             ..Self::new(code, message)
@@ -237,7 +237,7 @@ mod tests {
             Diagnostic::warning("missing-glyph", "", "so"),
         ];
         let failure = Failure::mistakes(Code::InvalidTemplate, found);
-        assert_eq!(failure.message(), "1 error; no document was written");
+        assert_eq!(failure.message(), "1 error; nothing was written");
         assert_eq!(
             failure.to_json()["diagnostics"].as_array().map(Vec::len),
             Some(2)

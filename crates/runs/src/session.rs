@@ -72,6 +72,8 @@ pub async fn serve(
         );
         return protocol::write(&mut writer, &ToWorker::Refused { reason }).await;
     }
+    // It comes to stand in logs and answers.
+    let called = called.replace(char::is_control, " ");
     let mut worker = format!("{called}:{}", &name(now_ms())[..16]);
     if dispatcher.fleet.is_some() {
         worker = worker_of(dispatcher.name(), &worker);
