@@ -159,7 +159,7 @@ A fleet of $apps services and $workers workers, behind nginx:
   render key  $render
   services    $(seq -s' ' -f 'http://127.0.0.1:%.0f' $((first_app + 1)) $((first_app + apps)))
   database    $DATABASE_URL
-  redis       $REDIS_URL
+  redis       redis://:$password@127.0.0.1:$redis_port
   bucket      $S3_ENDPOINT/platen (key platen, secret $s3_secret)
   prometheus  ${has_prometheus:+http://127.0.0.1:$prometheus_port}
   logs        $work/*.log
