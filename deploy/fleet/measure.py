@@ -2,6 +2,7 @@
 """Measures fleets of this machine: replicas behind nginx, more clients, the way through nginx, flows.
 
     measure.py --platen BINARY [--seconds 5] [--rounds 3] [--only replicas,nginx,flows,signals,capacity]
+    measure.py --platen BINARY --only bloat --minutes 60
 
 Starts run.sh for each number of services, and `platen serve` with SQLite; sends requests by wrk, in
 rounds whose candidates take turns; prints tables of medians, with the range. Nothing else should run.
@@ -292,6 +293,34 @@ def measure_capacity(options):
           ["Apps / workers", "Runs/s", "Limited by", "Processors of PostgreSQL, Redis, nginx", "Activepieces, warm", "cold"], rows)
 
 
+def query(address, statement):
+    """Rows that the database of a service answers, by psql."""
+    environment = pathlib.Path(f"/proc/{pid_of(address)}/environ").read_text().split("\0")
+    database = dict(entry.partition("=")[::2] for entry in environment)["DATABASE_URL"]
+    answer = subprocess.run(["psql", "-XAtq", "-F", "\t", database, "-c", statement], capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in answer.stdout.splitlines()]
+
+
+def measure_bloat(options):
+    """Runs at full rate for a long time: rows that are dead and not yet removed, and sizes of tables."""
+    rows, statement = [], """
+        SELECT relname, n_live_tup, n_dead_tup, pg_total_relation_size(relid) / 1048576, n_tup_upd, n_tup_hot_upd
+        FROM pg_stat_user_tables WHERE n_tup_ins + n_tup_upd > 1000 ORDER BY relname"""
+    with fleet(options.platen, 1, 0, options.port) as (addresses, key):
+        warm_up(addresses[1:], key, [FLOW])
+        begin, runs = time.monotonic(), 0
+        marks = sorted({1, options.minutes // 4, options.minutes // 2, options.minutes} - {0})
+        while marks:
+            rate = measure(addresses[1], key, FLOW, 32, 30)["rate"]
+            runs += rate * 30
+            if (minutes := (time.monotonic() - begin) / 60) >= marks[0]:
+                marks.pop(0)
+                for name, live, dead, size, updates, hot in query(addresses[1], statement):
+                    share = f"{int(hot) / int(updates):.0%}" if int(updates) else ""
+                    rows.append([f"{minutes:.0f}", f"{runs:,.0f}", name, live, dead, size, share])
+    table("Tables after runs at full rate", ["Minutes", "Runs", "Table", "Live rows", "Dead rows", "MB", "Updates within a page"], rows)
+
+
 def pid_of(address):
     """The process that listens on an address."""
     port = address.rpartition(":")[2]
@@ -304,11 +333,12 @@ def main():
     parser.add_argument("--platen", required=True, type=os.path.abspath)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--minutes", type=int, default=60, help="how long bloat takes")
     parser.add_argument("--port", type=int, default=18500)
     parser.add_argument("--only", default="replicas,nginx,flows,signals,capacity")
     options = parser.parse_args()
     measures = {"replicas": measure_replicas, "nginx": measure_nginx, "flows": measure_flows,
-                "signals": measure_signals, "capacity": measure_capacity}
+                "signals": measure_signals, "capacity": measure_capacity, "bloat": measure_bloat}
     load = os.getloadavg()[0]
     print(f"load before {load:.2f}, {len(os.sched_getaffinity(0))} processors, {options.rounds} rounds of {options.seconds} s")
     for name in options.only.split(","):
