@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     reduce,
-    tools::{Tools, platen, print_of},
+    tools::{Tools, platen, print_of, repository},
 };
 
 /// How much of a case is kept.
@@ -17,6 +17,9 @@ pub enum Extent {
     Whole,
     /// The first and last lines and a checksum of the rest: for examples of many pages.
     Ends,
+    /// Pages, text, CSV and warnings: for examples of kinds of documents, whose nodes have cases of
+    /// their own.
+    Text,
 }
 
 /// A template with data and what they give.
@@ -49,6 +52,16 @@ impl Case {
         wrong
     }
 
+    /// Arguments of `platen render` with the fonts of the examples, for those that need more than
+    /// the shipped ones.
+    pub fn font_arguments(&self) -> Vec<String> {
+        if self.extent != Extent::Text {
+            return Vec::new();
+        }
+        let folder = repository().join("examples/fonts");
+        vec!["--fonts".to_owned(), folder.display().to_string()]
+    }
+
     fn input(&self, name: &str) -> String {
         self.source.join(name).display().to_string()
     }
@@ -59,8 +72,11 @@ impl Case {
             .iter()
             .map(|format| folder.join(format!("out.{format}")))
             .collect();
-        let template = self.input("template.json");
-        let output = platen(&["render", &template, &self.input("data.json")], &outputs);
+        let (template, data) = (self.input("template.json"), self.input("data.json"));
+        let fonts = self.font_arguments();
+        let mut arguments = vec!["render", &template, &data];
+        arguments.extend(fonts.iter().map(String::as_str));
+        let output = platen(&arguments, &outputs);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
             return Err(said);
@@ -111,6 +127,10 @@ impl Case {
             for text in results.values_mut() {
                 *text = reduce::ends(text);
             }
+        }
+        if self.extent == Extent::Text {
+            let kept = ["pages.txt", "text.txt", "out.csv", "warnings.txt"];
+            results.retain(|name, _| kept.contains(name));
         }
         Ok(results)
     }

@@ -31,6 +31,7 @@ fn render(case: &Case, folder: &Path) -> Vec<String> {
     let name = case.name.replace('/', "-");
     let input = |file: &str| case.source.join(file).display().to_string();
     let (template, data) = (input("template.json"), input("data.json"));
+    let fonts = case.font_arguments();
     let mut pairs = Vec::new();
     let standards: [(&str, &[&str]); 3] = [
         ("ua1", &[]),
@@ -39,7 +40,8 @@ fn render(case: &Case, folder: &Path) -> Vec<String> {
     ];
     for (flavour, options) in standards {
         let path = folder.join(format!("{name}-{flavour}.pdf"));
-        let arguments = [&["render", &template, &data], options].concat();
+        let mut arguments = [&["render", &template, &data], options].concat();
+        arguments.extend(fonts.iter().map(String::as_str));
         let output = platen(&arguments, std::slice::from_ref(&path));
         let said = String::from_utf8_lossy(&output.stderr);
         let path = path.display().to_string();

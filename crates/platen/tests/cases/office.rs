@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     case::Case,
-    tools::{has, ooxml_validator, platen, print_of},
+    tools::{has, ooxml_validator, platen, print_of, repository},
 };
 
 const FORMATS: [&str; 3] = ["docx", "pptx", "xlsx"];
@@ -58,7 +58,11 @@ pub fn check(examples: &[Case]) {
     let profile = folder.path().join("profile");
     // The fonts of the service, so that pages break alike on every machine.
     let place = folder.path().join("fonts");
-    let fonts = platen_fonts::install(&platen_fonts::FontSettings::default(), &place);
+    let settings = platen_fonts::FontSettings {
+        folders: vec![repository().join("examples/fonts")],
+        ..platen_fonts::FontSettings::default()
+    };
+    let fonts = platen_fonts::install(&settings, &place);
     let converted = Command::new("soffice")
         .env("FONTCONFIG_FILE", fonts.expect("fonts").configuration)
         .arg(format!(
@@ -104,7 +108,10 @@ fn render(example: &Case, folder: &Path) -> Vec<std::path::PathBuf> {
         .map(|format| folder.join(format!("{}-{format}.{format}", key(example))))
         .collect();
     outputs.push(folder.join(format!("{}.csv", key(example))));
-    let output = platen(&["render", &template, &data], &outputs);
+    let fonts = example.font_arguments();
+    let mut arguments = vec!["render", &template, &data];
+    arguments.extend(fonts.iter().map(String::as_str));
+    let output = platen(&arguments, &outputs);
     assert!(
         output.status.success(),
         "{}: {}",
@@ -164,9 +171,10 @@ fn add(text: &str, words: &mut BTreeSet<String>) {
     );
 }
 
-/// False for words whose vowel signs and ligatures LibreOffice's PDF gives in the order of the page.
+/// False for words whose vowel signs and ligatures LibreOffice's PDF gives in the order of the page:
+/// of Arabic, of the scripts of India and of Thai.
 fn is_plain(word: &str) -> bool {
-    let marked = |symbol| matches!(symbol, '\u{64B}'..='\u{65F}');
+    let marked = |symbol| matches!(symbol, '\u{64B}'..='\u{65F}' | '\u{900}'..='\u{DFF}' | '\u{E00}'..='\u{EFF}');
     let ligature = ["لا", "لأ", "لإ", "لآ"].iter().any(|pair| word.contains(pair));
     !ligature && !word.contains(marked)
 }
