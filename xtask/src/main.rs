@@ -1,7 +1,9 @@
 //! Tasks for the source tree: `cargo run -p xtask -- data` writes the data of the benchmark
-//! examples.
+//! examples, `cargo run -p xtask -- gallery PLATEN` the gallery of all examples.
 
 mod data;
+mod gallery;
+mod picture;
 
 use std::process::ExitCode;
 
@@ -10,8 +12,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match &words[..] {
         ["data"] => data::write(),
+        ["gallery", platen] => gallery::write(platen),
         _ => {
-            eprintln!("usage: cargo run -p xtask -- data");
+            eprintln!("usage: cargo run -p xtask -- data | gallery PLATEN");
             return ExitCode::from(1);
         }
     };
