@@ -169,7 +169,7 @@ impl Case {
     }
 
     /// True where the template shows a table that CSV can hold.
-    fn has_table(&self) -> bool {
+    pub fn has_table(&self) -> bool {
         text_of(&self.source.join("template.json"))
             .is_ok_and(|template| template.contains("\"type\": \"table\""))
     }
