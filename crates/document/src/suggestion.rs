@@ -22,9 +22,46 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// A hint with the closest word in `known`, or a list of them.
+/// Names that other template languages have for what expressions call otherwise.
+const ELSEWHERE: [(&str, &str); 30] = [
+    ("upcase", "upper"),
+    ("uppercase", "upper"),
+    ("touppercase", "upper"),
+    ("downcase", "lower"),
+    ("lowercase", "lower"),
+    ("tolowercase", "lower"),
+    ("ucfirst", "capitalize"),
+    ("titlecase", "title"),
+    ("strip", "trim"),
+    ("money", "currency"),
+    ("tocurrency", "currency"),
+    ("formatcurrency", "currency"),
+    ("number_format", "number"),
+    ("formatnumber", "number"),
+    ("tofixed", "number"),
+    ("strftime", "date"),
+    ("date_format", "date"),
+    ("formatdate", "date"),
+    ("localdate", "date"),
+    ("size", "length"),
+    ("len", "length"),
+    ("average", "avg"),
+    ("mean", "avg"),
+    ("total", "sum"),
+    ("where", "selectattr"),
+    ("filter", "selectattr"),
+    ("concat", "join"),
+    ("implode", "join"),
+    ("ifempty", "default"),
+    ("coalesce", "default"),
+];
+
+/// A hint with the closest word in `known` or the one that means the same, or a list of them.
 pub(crate) fn hint<'k>(word: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> String {
-    if let Some(near) = nearest(word, known.clone()) {
+    let lower = word.to_lowercase();
+    let same = ELSEWHERE.iter().find(|(other, _)| *other == lower);
+    let same = same.and_then(|(_, ours)| known.clone().into_iter().find(|name| name == ours));
+    if let Some(near) = same.or_else(|| nearest(word, known.clone())) {
         return format!("did you mean `{near}`?");
     }
     let names: Vec<String> = known
@@ -50,5 +87,8 @@ mod tests {
         assert_eq!(nearest("xyz", known), None);
         assert_eq!(hint("Heading", known), "did you mean `heading`?");
         assert!(hint("xyz", known).contains("`text`"));
+        let filters = ["lower", "upper", "length"];
+        assert_eq!(hint("upcase", filters), "did you mean `upper`?");
+        assert_eq!(hint("size", filters), "did you mean `length`?");
     }
 }

@@ -9,6 +9,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "The page requests an address that is not allowed.",
     ),
     (
+        "alt-says-nothing",
+        "The alternative text does not say what is to be seen.",
+    ),
+    (
         "bidi-controls",
         "A text contains characters that change the direction of the surrounding text.",
     ),
@@ -17,8 +21,16 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "chart-omitted",
         "The format, or this place in it, cannot hold the chart.",
     ),
+    (
+        "chart-simplified",
+        "The format's native charts lack something that the chart has.",
+    ),
     ("code-syntax", "Code of a flow cannot be parsed."),
     ("code-too-deep", "Code is nested too deep."),
+    (
+        "column-not-hidden",
+        "The tables of a sheet share its columns, so none of them is hidden.",
+    ),
     (
         "columns-flattened",
         "Columns side by side are written below each other.",
@@ -51,6 +63,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("duplicate-name", "Two fields have the same name."),
     ("duplicate-step", "Two steps of a flow have the same name."),
     ("empty-chart", "The chart has no categories."),
+    ("empty-paragraph", "An empty paragraph makes space."),
     ("expression-failed", "An expression failed with this data."),
     ("expression-syntax", "An expression cannot be parsed."),
     (
@@ -94,6 +107,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "header-too-tall",
         "Header and footer leave no room for text.",
     ),
+    ("heading-level-skipped", "A heading skips a level."),
     (
         "helper-failed",
         "A helper of the template failed with this data.",
@@ -112,12 +126,20 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "invalid-barcode",
         "The value cannot be a barcode of this kind.",
     ),
+    (
+        "invalid-chart",
+        "Properties of the chart contradict each other, or a value cannot be on its axis.",
+    ),
     ("invalid-color", "A color is malformed."),
     (
         "invalid-cron",
         "The schedule is not a cron expression that can match.",
     ),
     ("invalid-css", "The style sheet cannot be embedded."),
+    (
+        "invalid-formula",
+        "The formula or number format of a spreadsheet column cannot be used.",
+    ),
     ("invalid-helpers", "The module of helpers cannot be parsed."),
     ("invalid-image", "A picture is damaged."),
     (
@@ -150,10 +172,18 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "A wait does not have exactly one of `delayMs`, `until` and `callback`.",
     ),
     ("invalid-width", "The width of a column is malformed."),
+    (
+        "justified-without-hyphens",
+        "Justified text without hyphens has wide gaps.",
+    ),
     ("key-mismatch", "The key is not the one of the address."),
     ("line-too-narrow", "A line is narrower than a letter."),
     ("links-omitted", "The format cannot hold the links here."),
     ("list-levels-flattened", "Word has nine levels of lists."),
+    (
+        "low-contrast",
+        "Text and its ground have too little contrast.",
+    ),
     (
         "misplaced-page-number",
         "Page numbers are allowed only in inline content.",
@@ -168,6 +198,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "The page requests a file that does not exist.",
     ),
     ("missing-glyph", "No font has a character of the text."),
+    ("name-taken", "Two tables of a workbook have the same name."),
     ("negative-slice", "A slice of a pie is below zero."),
     ("no-columns", "Every column of a table is left out."),
     (
@@ -177,6 +208,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("no-steps", "The flow has no steps."),
     ("no-table", "The document has no table."),
     ("no-text-area", "The margins leave no room for text."),
+    ("no-title", "The document has no title."),
     ("not-a-date", "The value is not a date or time."),
     ("not-a-list", "The value is not a list."),
     ("not-a-number", "The value is not a number."),
@@ -226,6 +258,9 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ),
     ("style-cycle", "Styles inherit from each other in a circle."),
     ("summary-rows-omitted", "CSV can hold only data rows."),
+    ("svg-rasterized", "The format shows SVG drawings as pixels."),
+    ("svg-text-omitted", "Texts in SVG pictures are not drawn."),
+    ("table-without-header", "No column of a table has a header."),
     (
         "tables-omitted",
         "CSV can hold only one table; the others are omitted.",
@@ -236,6 +271,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "A cell holds 32,767 characters; the rest is left out.",
     ),
     ("text-too-long", "A text is longer than allowed."),
+    ("text-too-small", "The text is too small to read."),
     ("too-deep", "Something is nested too deep."),
     ("too-many-blocks", "The document has too many blocks."),
     ("too-many-categories", "A chart has too many categories."),
@@ -246,6 +282,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("too-many-steps", "The flow has too many steps."),
     ("too-much-text", "The document has too much text."),
     ("too-much-work", "The expressions take too much work."),
+    ("typed-line", "Typed underscores or dots draw a line."),
+    ("typed-list", "A paragraph is typed as a list item."),
+    ("typed-number", "The number of a heading is typed."),
+    ("typed-spaces", "Typed spaces align a text."),
     ("unclosed-expression", "An expression has no end."),
     ("unclosed-statement", "A statement has no end."),
     ("undefined-variable", "The data has no value of this name."),
@@ -281,11 +321,13 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "unsupported-option",
         "Chromium's PDF cannot have this option.",
     ),
+    ("unused-asset", "Nothing uses the asset."),
     ("unused-message", "No expression uses this message."),
     (
         "unused-option",
         "The format cannot carry this option; it changes nothing.",
     ),
+    ("unused-style", "Nothing uses the style."),
     (
         "value-broken",
         "A value is much wider than its line and is broken inside.",

@@ -16,7 +16,10 @@ mod renderer;
 mod unused_options;
 mod write;
 
-pub use platen_formats::pdf::{Attachment, Relationship, Standard};
+pub use platen_formats::{
+    csv::{CsvOptions, CsvValues, is_separator},
+    pdf::{Attachment, Relationship, Standard},
+};
 
 pub use self::{
     description::{content_disposition, file_name, plain_name, warnings_summary},

@@ -7,6 +7,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
 use platen_document::template::{Orientation, PaperSize};
 use platen_fault::{Code, What};
+use platen_formats::csv::{CsvOptions, CsvValues, is_separator};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,9 @@ pub struct DocumentOptions {
     dpi: Option<f32>,
     /// Name of the table for a CSV; by default the first.
     table: Option<String>,
+    /// CSV options.
+    #[serde(default)]
+    csv: CsvStyle,
     /// File name; by default the template's key with the format's extension.
     pub filename: Option<String>,
     /// Whether a browser displays or downloads the file.
@@ -60,6 +64,62 @@ pub struct DocumentOptions {
     /// PDF options.
     #[serde(default)]
     pdf: PdfOptions,
+}
+
+/// CSV options.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CsvStyle {
+    /// Character between fields: `,` by default, `;` for Excel in most of Europe, or a tab.
+    separator: Option<char>,
+    /// Starts the file with a byte order mark, without which Excel does not recognize UTF-8.
+    bom: Option<bool>,
+    /// Which fields are quoted; those that need it by default.
+    quote: Option<Quote>,
+    /// How numbers, dates and truth values are written; `raw` by default.
+    values: Option<CsvForm>,
+}
+
+/// Which fields of a CSV are quoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum Quote {
+    /// Those with a separator, a quotation mark or a line end.
+    Needed,
+    /// All.
+    All,
+}
+
+/// How typed values of a CSV are written.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum CsvForm {
+    /// For programs: a decimal point, no grouping, ISO 8601 dates.
+    Raw,
+    /// For readers, as in the other formats.
+    Formatted,
+}
+
+impl CsvStyle {
+    fn into_writer(self, table: Option<String>) -> Result<CsvOptions, OptionsError> {
+        let separator = self.separator.unwrap_or(',');
+        if !is_separator(separator) {
+            return Err(invalid(
+                "`csv.separator` must be one character such as `,`, `;`, `|` or a tab",
+            ));
+        }
+        Ok(CsvOptions {
+            table,
+            delimiter: separator,
+            quote_all: self.quote == Some(Quote::All),
+            bom: self.bom.unwrap_or_default(),
+            values: match self.values {
+                Some(CsvForm::Formatted) => CsvValues::Formatted,
+                Some(CsvForm::Raw) | None => CsvValues::Raw,
+            },
+            ..CsvOptions::default()
+        })
+    }
 }
 
 /// Whether a browser displays or downloads a file.
@@ -170,7 +230,7 @@ impl DocumentOptions {
             untagged: self.pdf.tagged == Some(false),
             page: self.page,
             dots_per_inch: self.dpi,
-            table: self.table,
+            csv: self.csv.into_writer(self.table)?,
             now_unix_seconds: self.now.map(|now| seconds(&now)).transpose()?,
             ..RenderOptions::default()
         };

@@ -6,7 +6,7 @@ use std::{
 };
 
 use platen_document::template::{Orientation, PaperSize};
-use platen_formats::pdf;
+use platen_formats::{csv, pdf};
 
 /// Settings of a request that override the template's.
 #[derive(Clone, Debug, Default)]
@@ -29,8 +29,8 @@ pub struct RenderOptions {
     pub page: Option<u32>,
     /// Resolution of a PNG; 144 if `None`.
     pub dots_per_inch: Option<f32>,
-    /// Name of the table in a CSV; the first table if `None`.
-    pub table: Option<String>,
+    /// Table and style of a CSV.
+    pub csv: csv::CsvOptions,
     /// Instant of `now()` and of the file's dates, in seconds since 1970; the system's clock if
     /// `None`.
     pub now_unix_seconds: Option<i64>,

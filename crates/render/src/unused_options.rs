@@ -2,6 +2,7 @@
 //! silently.
 
 use platen_document::Diagnostic;
+use platen_formats::csv::CsvOptions;
 
 use crate::{Format, RenderOptions};
 
@@ -24,7 +25,7 @@ struct Carried {
 
 /// Options that only some formats support. Locale, time zone and instant apply to binding, and so
 /// to every format.
-const CARRIED: [Carried; 8] = [
+const CARRIED: [Carried; 9] = [
     Carried {
         path: "/options/paperSize",
         carriers: "formats with pages or sheets",
@@ -54,7 +55,19 @@ const CARRIED: [Carried; 8] = [
     Carried {
         path: "/options/table",
         carriers: "CSV",
-        is_given: |options| options.table.is_some(),
+        is_given: |options| options.csv.table.is_some(),
+        is_carried: |format, _| format == Format::Csv,
+    },
+    Carried {
+        path: "/options/csv",
+        carriers: "CSV",
+        is_given: |options| {
+            let plain = CsvOptions {
+                table: options.csv.table.clone(),
+                ..CsvOptions::default()
+            };
+            options.csv != plain
+        },
         is_carried: |format, _| format == Format::Csv,
     },
     Carried {
@@ -140,7 +153,11 @@ mod tests {
             }],
             page: Some(2),
             dots_per_inch: Some(72.0),
-            table: Some("t".to_owned()),
+            csv: CsvOptions {
+                table: Some("t".to_owned()),
+                bom: true,
+                ..CsvOptions::default()
+            },
             now_unix_seconds: Some(0),
             assets: None,
             stop: None,
@@ -161,24 +178,24 @@ mod tests {
         };
         let of_pdf = "standard tagged attachments";
         for (format, native) in [
-            (Format::Pdf, "page dpi table".to_owned()),
-            (Format::Png, format!("table {of_pdf}")),
-            (Format::Svg, format!("dpi table {of_pdf}")),
+            (Format::Pdf, "page dpi table csv".to_owned()),
+            (Format::Png, format!("table csv {of_pdf}")),
+            (Format::Svg, format!("dpi table csv {of_pdf}")),
             (
                 Format::Csv,
                 format!("paperSize orientation page dpi {of_pdf}"),
             ),
-            (Format::Html, format!("page dpi table {of_pdf}")),
-            (Format::Docx, format!("page dpi table {of_pdf}")),
-            (Format::Pptx, format!("page dpi table {of_pdf}")),
-            (Format::Xlsx, format!("page dpi table {of_pdf}")),
+            (Format::Html, format!("page dpi table csv {of_pdf}")),
+            (Format::Docx, format!("page dpi table csv {of_pdf}")),
+            (Format::Pptx, format!("page dpi table csv {of_pdf}")),
+            (Format::Xlsx, format!("page dpi table csv {of_pdf}")),
         ] {
             assert_eq!(unused(&[format], Medium::Native), native, "{format}");
         }
-        assert_eq!(unused(&[Format::Pdf], Medium::Html), "page dpi table");
-        let picture = format!("page table {of_pdf}");
+        assert_eq!(unused(&[Format::Pdf], Medium::Html), "page dpi table csv");
+        let picture = format!("page table csv {of_pdf}");
         assert_eq!(unused(&[Format::Png], Medium::Html), picture);
-        let text = format!("paperSize orientation page dpi table {of_pdf}");
+        let text = format!("paperSize orientation page dpi table csv {of_pdf}");
         assert_eq!(unused(&[Format::Html], Medium::Html), text);
     }
 

@@ -98,13 +98,7 @@ pub(crate) fn write_plain(
         Format::Pptx => pptx::write(document),
         Format::Xlsx if has_files => xlsx::write(document),
         Format::Xlsx => xlsx::write_in_memory(document),
-        Format::Csv => {
-            let csv_options = csv::CsvOptions {
-                table: options.table.clone(),
-                ..csv::CsvOptions::default()
-            };
-            csv::write(document, &csv_options)
-        }
+        Format::Csv => csv::write(document, &options.csv),
         Format::Pdf | Format::Png | Format::Svg => {
             return Err(Error::Bug(format!("{format} needs pages")));
         }

@@ -21,7 +21,13 @@ impl Binder<'_> {
         scope: &Scope<'_>,
     ) -> Option<BlockKind> {
         let value = self.line_at("value", &node.value, scope);
-        let (modules, text) = match encode(node.symbology, &value) {
+        if node.error_correction.is_some() && node.symbology != Symbology::Qr {
+            self.below("errorCorrection", |binder| {
+                let reason = "only QR codes have a choice of error correction; leave it out";
+                binder.mistake("invalid-barcode", reason.to_owned(), scope);
+            });
+        }
+        let (modules, text) = match encode(node.symbology, &value, node.error_correction) {
             Ok(encoded) => encoded,
             Err(reason) => {
                 self.below("value", |binder| {
@@ -30,16 +36,23 @@ impl Binder<'_> {
                 return None;
             }
         };
-        let linear = matches!(node.symbology, Symbology::Code128 | Symbology::Ean13);
+        let linear = node.symbology.is_linear();
         let natural = modules.width as f32 * MODULE_POINTS;
         let given_height = node.height.map(|height| height.to_points());
-        let square = given_height.filter(|_| !linear);
+        // Height of a two-dimensional code of width 1.
+        let proportion = modules.height as f32 / modules.width.max(1) as f32;
         let width = node
             .width
             .map(|width| width.to_points())
-            .or(square)
+            .or(given_height
+                .filter(|_| !linear)
+                .map(|height| height / proportion))
             .unwrap_or(natural);
-        let height = given_height.unwrap_or(if linear { HEIGHT_POINTS } else { width });
+        let height = given_height.unwrap_or(if linear {
+            HEIGHT_POINTS
+        } else {
+            width * proportion
+        });
         let shown = node.show_value.unwrap_or(linear);
         let text = shown.then(|| {
             let small = self.named_style("small");
@@ -47,12 +60,7 @@ impl Binder<'_> {
             super::inline::push_text(&mut inlines, &text, small, None);
             inlines
         });
-        let name = match node.symbology {
-            Symbology::Qr => "QR code",
-            Symbology::Code128 => "Code 128",
-            Symbology::Ean13 => "EAN-13",
-            Symbology::DataMatrix => "Data Matrix",
-        };
+        let name = node.symbology.title();
         let alt = node
             .alt
             .as_ref()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use imagesize::ImageType;
 
-use super::{Binder, Place, block::alignment};
+use super::{Binder, Place, block::alignment, svg};
 use crate::{
     bound::{self, BlockKind, ImageData, ImageFormat, StyleId},
     expression::{Failure, Scope},
@@ -68,7 +68,15 @@ impl Binder<'_> {
         }
         let made = self.load(&source).and_then(|bytes| check(&bytes));
         let made = match made {
-            Ok(data) => Some(Arc::new(data)),
+            Ok(data) => {
+                if data.format == ImageFormat::Svg && svg::has_text(&data.bytes) {
+                    self.warn(
+                        "svg-text-omitted",
+                        "texts in SVG pictures are not drawn; convert them to paths",
+                    );
+                }
+                Some(Arc::new(data))
+            }
             Err(failure) => {
                 self.report(failure, scope);
                 None
@@ -143,7 +151,7 @@ pub(crate) fn decode(address: &str) -> Result<Arc<[u8]>, Failure> {
         .map_err(|error| wrong(&format!("the base64 of this picture is damaged: {error}")))
 }
 
-fn too_large(message: String) -> Failure {
+pub(super) fn too_large(message: String) -> Failure {
     Failure {
         hint: Some("reduce the size of the picture before adding it".to_owned()),
         ..Failure::new("image-too-large", message)
@@ -158,12 +166,8 @@ fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
             bytes.len()
         )));
     }
-    let start = &bytes[..bytes.len().min(512)];
-    if String::from_utf8_lossy(start).contains("<svg") {
-        return Err(Failure {
-            hint: Some("export the drawing as PNG".to_owned()),
-            ..Failure::new("unsupported-image", "SVG pictures are not supported")
-        });
+    if svg::is_svg(bytes) {
+        return svg::parse(bytes);
     }
     let format = match imagesize::image_type(bytes) {
         Ok(ImageType::Png) => ImageFormat::Png,
@@ -173,7 +177,7 @@ fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
         _ => {
             return Err(Failure::new(
                 "unsupported-image",
-                "this is not a PNG, JPEG, GIF or WebP picture",
+                "this is not a PNG, JPEG, GIF, WebP or SVG picture",
             ));
         }
     };
@@ -196,6 +200,7 @@ fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
         format,
         width_px,
         height_px,
+        drawing: None,
     })
 }
 
@@ -207,7 +212,7 @@ fn size(
     fit: Fit,
     most: f32,
 ) -> (f32, f32) {
-    let (pixels_wide, pixels_high) = (data.width_px as f32, data.height_px as f32);
+    let (pixels_wide, pixels_high) = data.size();
     let ratio = pixels_high / pixels_wide;
     match (width, height) {
         (Some(width), Some(height)) => match fit {

@@ -12,6 +12,8 @@ pub(crate) mod image;
 mod inline;
 mod report;
 mod section;
+mod sheet_column;
+mod svg;
 mod table;
 #[cfg(test)]
 mod tests;

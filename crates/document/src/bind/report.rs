@@ -75,10 +75,11 @@ impl Binder<'_> {
         }
         let hint = failure.find_hint(scope);
         let rows = scope.rows();
+        let message = failure.find_message(scope);
         let message = if rows.is_empty() {
-            failure.message
+            message
         } else {
-            format!("{} ({rows})", failure.message)
+            format!("{message} ({rows})")
         };
         let mut diagnostic = Diagnostic::error(failure.code, self.path.clone(), message);
         diagnostic.hint = hint;

@@ -188,12 +188,14 @@ impl<'b> Binder<'b> {
                     Some(template::ColumnWidth::Fraction(share)) => ColumnWidth::Fraction(share),
                 },
                 format: plan.format.clone(),
+                sheet: None,
             });
             cells.push(Cell {
                 content: CellContent::Inlines(content.into_boxed_slice()),
                 ..Cell::text("", style)
             });
         }
+        self.sheet_columns(run, &mut columns, scope);
         let any = run.columns.iter().any(|plan| plan.spec.header.is_some());
         if node.show_header && any {
             header.push(row(RowKind::Header, cells));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{StyleId, Table, VerticalAlign};
-pub use crate::template::{ChartKind, Symbology};
+use super::{Chart, StyleId, Table, VerticalAlign};
+pub use crate::template::Symbology;
 use crate::{
     Color,
     template::{Align, LineStyle},
@@ -255,7 +255,7 @@ pub struct Image {
 }
 
 /// An encoded image whose header and size were checked during binding.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct ImageData {
     /// The file.
     pub bytes: Arc<[u8]>,
@@ -265,7 +265,28 @@ pub struct ImageData {
     pub width_px: u32,
     /// Height in pixels.
     pub height_px: u32,
+    /// The drawing, for [`ImageFormat::Svg`] only.
+    pub drawing: Option<Arc<usvg::Tree>>,
 }
+
+impl ImageData {
+    /// Width and height in pixels, which an SVG has fractions of.
+    #[must_use]
+    pub fn size(&self) -> (f32, f32) {
+        match &self.drawing {
+            Some(drawing) => (drawing.size().width(), drawing.size().height()),
+            None => (self.width_px as f32, self.height_px as f32),
+        }
+    }
+}
+
+impl PartialEq for ImageData {
+    fn eq(&self, other: &Self) -> bool {
+        self.format == other.format && self.bytes == other.bytes
+    }
+}
+
+impl Eq for ImageData {}
 
 impl std::fmt::Debug for ImageData {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -291,6 +312,8 @@ pub enum ImageFormat {
     Gif,
     /// WebP.
     WebP,
+    /// SVG.
+    Svg,
 }
 
 /// An encoded barcode.
@@ -324,51 +347,6 @@ pub struct Modules {
     pub height: u32,
     /// `width * height` values; true is dark.
     pub dark: Vec<bool>,
-}
-
-/// A chart.
-#[derive(Clone, Debug)]
-pub struct Chart {
-    /// Bar, stacked bar, line or pie.
-    pub kind: ChartKind,
-    /// Title.
-    pub title: Option<String>,
-    /// Names of the categories.
-    pub categories: Vec<String>,
-    /// Series.
-    pub series: Vec<Series>,
-    /// Width in points; `None` fills the text width.
-    pub width: Option<f32>,
-    /// Height, in points.
-    pub height: f32,
-    /// Format of the values.
-    pub format: super::ValueFormat,
-    /// Title of the category axis.
-    pub category_title: Option<String>,
-    /// Title of the value axis.
-    pub value_title: Option<String>,
-    /// Whether it has a legend.
-    pub legend: bool,
-    /// Whether values are labeled.
-    pub labels: bool,
-    /// Ticks of the value axis in ascending order, with their labels. At least two, of which the
-    /// first and last bound the axis; none for a pie.
-    pub ticks: Vec<(f64, String)>,
-    /// Alternative text.
-    pub alt: String,
-}
-
-/// A series of a chart.
-#[derive(Clone, Debug)]
-pub struct Series {
-    /// Name in the legend.
-    pub name: String,
-    /// One value per category; `None` leaves a gap.
-    pub values: Vec<Option<f64>>,
-    /// Formatted values, parallel to `values`.
-    pub labels: Vec<String>,
-    /// Color. A pie uses the theme's chart colors instead, one per slice.
-    pub color: Color,
 }
 
 /// A place to sign.

@@ -4,11 +4,13 @@
 //! writers and the paginator read this model. Lengths are in points (1/72 inch).
 
 mod block;
+mod chart;
 mod style;
 mod table;
 
 pub use self::{
     block::*,
+    chart::*,
     style::{
         Align, Baseline, Border, Borders, LineStyle, Sides, Style, StyleId, StyleTable,
         VerticalAlign,

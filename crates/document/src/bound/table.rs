@@ -40,6 +40,28 @@ pub struct Column {
     pub width: ColumnWidth,
     /// Format of values in data rows.
     pub format: ValueFormat,
+    /// What only a spreadsheet shows.
+    pub sheet: Option<Box<SheetColumn>>,
+}
+
+/// A column of a spreadsheet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SheetColumn {
+    /// Number format of Excel (ECMA-376-1 §18.8.31).
+    pub format: Option<String>,
+    /// Formula of data cells, without the equals sign; empty if there is none.
+    pub formula: Vec<FormulaPart>,
+    /// Whether the column is hidden.
+    pub hidden: bool,
+}
+
+/// A part of a formula.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FormulaPart {
+    /// Functions, operators, constants.
+    Text(String),
+    /// The cell of a column, counted from 0, in the same row.
+    Column(usize),
 }
 
 /// Width of a column.

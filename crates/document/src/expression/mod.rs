@@ -78,10 +78,38 @@ impl Failure {
         }
     }
 
+    /// What is wrong: if a path ends early because a value has no fields, that value, and not the
+    /// field that it cannot have.
+    pub(crate) fn find_message(&self, scope: &Scope<'_>) -> String {
+        match self.barren(scope) {
+            Some((parent, written, what)) => {
+                format!("`{parent}` is {what}, so `{written}` has no value")
+            }
+            None => self.message.clone(),
+        }
+    }
+
+    /// The path to a value without fields, the path beyond it, and what the value is.
+    fn barren(&self, scope: &Scope<'_>) -> Option<(String, String, &'static str)> {
+        let (path, known) = self.missing.as_ref().filter(|(_, known)| *known > 0)?;
+        let what = scope.resolve(&path[..*known]).ok()?.without_fields()?;
+        Some((path[..*known].join("."), path.join("."), what))
+    }
+
     /// The hint, computed from `scope` if a path does not exist.
     pub(crate) fn find_hint(&self, scope: &Scope<'_>) -> Option<String> {
         if self.hint.is_some() {
             return self.hint.clone();
+        }
+        if let Some((parent, written, what)) = self.barren(scope) {
+            return Some(match what {
+                "null" => {
+                    format!(
+                        "write `{written}|default('')`, or `\"when\": \"{parent}\"` on the node"
+                    )
+                }
+                _ => format!("`{parent}` has no fields: use it as it is"),
+            });
         }
         let (path, known) = self.missing.as_ref()?;
         let near = nearest_path(path, *known, scope);

@@ -239,6 +239,17 @@ impl<'s> Found<'s> {
         }
     }
 
+    /// What a value without fields is, for a message; `None` for one that has fields.
+    pub(crate) fn without_fields(self) -> Option<&'static str> {
+        match self {
+            Self::Json(Json::Null) => Some("null"),
+            Self::Json(Json::String(_)) => Some("a text"),
+            Self::Json(Json::Number(_)) | Self::Count(_) => Some("a number"),
+            Self::Json(Json::Bool(_)) | Self::Truth(_) => Some("true or false"),
+            _ => None,
+        }
+    }
+
     /// The names of the value's fields.
     pub(crate) fn field_names(self) -> Vec<&'s str> {
         match self {

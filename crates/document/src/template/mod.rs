@@ -4,6 +4,7 @@
 //! Strings of type [`Text`] may contain `{{ expressions }}`; strings of type [`Expression`] are a
 //! single expression without braces.
 
+mod chart;
 mod inline;
 mod node;
 mod page;
@@ -20,6 +21,7 @@ use serde_json::Value as Json;
 
 pub(crate) use self::page::default_margin;
 pub use self::{
+    chart::*,
     inline::*,
     node::*,
     page::{Margins, Orientation, PageSetup, PaperSize},

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Align, ChartKind, ColumnBox, ColumnSpec, Content, Expression, Fit, FormatSpec, GroupSpec,
-    KeyValueItem, LineStyle, ListItem, PageSetup, RowBreak, RowSpec, RowStyle, SeriesSpec,
-    StyleRef, Symbology, TableBorders, Text, VerticalAlign, Zebra,
+    Align, AxisSpec, ChartKind, ColumnBox, ColumnSpec, Content, ErrorCorrection, Expression, Fit,
+    FormatSpec, GroupSpec, KeyValueItem, LabelContent, LineStyle, ListItem, PageSetup, RowBreak,
+    RowSpec, RowStyle, SeriesSpec, StyleRef, Symbology, TableBorders, TargetSpec, Text,
+    VerticalAlign, Zebra,
 };
 use crate::{Color, Length};
 
@@ -193,10 +194,13 @@ nodes! {
         symbology: Symbology,
         /// Value to encode.
         value: Text,
+        /// Error correction of a QR code; M by default.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        error_correction: Option<ErrorCorrection>,
         /// Width; by default from modules of 0.33 mm.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         width: Option<Length>,
-        /// Height; by default the width for two-dimensional codes, and 15 mm for others.
+        /// Height; by default in proportion for two-dimensional codes, and 15 mm for others.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         height: Option<Length>,
         /// Alignment.
@@ -221,7 +225,7 @@ nodes! {
         rows: Expression,
         /// Category of an element, which is `item`.
         category: Text,
-        /// Series; a pie shows only the first.
+        /// Series; a pie or doughnut shows only the first.
         series: Vec<SeriesSpec>,
         /// Width; the text width by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -232,18 +236,36 @@ nodes! {
         /// Format of the values, at the axis and in labels.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         format: Option<FormatSpec>,
+        /// Bars grow from the start of the line; categories are below each other.
+        #[serde(default)]
+        horizontal: bool,
         /// Title of the category axis.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         category_title: Option<Text>,
         /// Title of the value axis.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         value_title: Option<Text>,
+        /// The value axis.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        value_axis: Option<AxisSpec>,
+        /// The second value axis; it is there if a series or target uses it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        secondary_axis: Option<AxisSpec>,
+        /// The horizontal axis of a `scatter`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        x_axis: Option<AxisSpec>,
+        /// Lines at values to compare with.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        targets: Vec<TargetSpec>,
         /// Shows the legend; by default with several series and for pies.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         legend: Option<bool>,
         /// Labels each value.
         #[serde(default)]
         labels: bool,
+        /// What labels say; `value` by default, `percent` for `percentBar`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        label_content: Option<LabelContent>,
         /// Alternative text for readers who cannot see the chart.
         alt: Text,
     }

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnWidth, Content, Expression, FormatSpec, Node, StyleRef, Text};
-use crate::Color;
+use super::{ColumnWidth, Content, Expression, FormatSpec, Node, StyleRef};
 
 /// A list item: inline content, optionally with nodes below it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +84,7 @@ pub enum Fit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Symbology {
-    /// QR Code, ISO/IEC 18004, error correction M.
+    /// QR Code, ISO/IEC 18004.
     Qr,
     /// Code 128, ISO/IEC 15417.
     Code128,
@@ -93,31 +92,71 @@ pub enum Symbology {
     Ean13,
     /// Data Matrix ECC 200, ISO/IEC 16022.
     DataMatrix,
+    /// GS1-128: application identifiers in parentheses, as `(01)09521234543213(10)ABC123`.
+    #[serde(rename = "gs1-128")]
+    Gs1128,
+    /// GS1 DataMatrix: application identifiers in parentheses.
+    Gs1DataMatrix,
+    /// ITF-14, for outer packages. A missing check digit is added to 13 digits.
+    Itf14,
+    /// Code 39, ISO/IEC 16388.
+    Code39,
+    /// EAN-8, ISO/IEC 15420. A missing check digit is added to 7 digits.
+    Ean8,
+    /// UPC-A, ISO/IEC 15420. A missing check digit is added to 11 digits.
+    UpcA,
+    /// PDF417, ISO/IEC 15438.
+    Pdf417,
+    /// Aztec Code, ISO/IEC 24778.
+    Aztec,
 }
 
-/// Kind of a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum ChartKind {
-    /// Vertical bars, with series side by side.
-    Bar,
-    /// Vertical bars, with series stacked.
-    StackedBar,
-    /// Lines.
-    Line,
-    /// A pie that shows the first series.
-    Pie,
+impl Symbology {
+    /// True for codes of bars alone, false for codes of rows and columns.
+    #[must_use]
+    pub fn is_linear(self) -> bool {
+        match self {
+            Self::Code128
+            | Self::Gs1128
+            | Self::Code39
+            | Self::Ean13
+            | Self::Ean8
+            | Self::UpcA
+            | Self::Itf14 => true,
+            Self::Qr | Self::DataMatrix | Self::Gs1DataMatrix | Self::Pdf417 | Self::Aztec => false,
+        }
+    }
+
+    /// Name for readers.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Qr => "QR code",
+            Self::Code128 => "Code 128",
+            Self::Ean13 => "EAN-13",
+            Self::DataMatrix => "Data Matrix",
+            Self::Gs1128 => "GS1-128",
+            Self::Gs1DataMatrix => "GS1 DataMatrix",
+            Self::Itf14 => "ITF-14",
+            Self::Code39 => "Code 39",
+            Self::Ean8 => "EAN-8",
+            Self::UpcA => "UPC-A",
+            Self::Pdf417 => "PDF417",
+            Self::Aztec => "Aztec code",
+        }
+    }
 }
 
-/// A series of a chart.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct SeriesSpec {
-    /// Name in the legend.
-    pub name: Text,
-    /// Value of an element, which is `item`. Null or a missing field leaves a gap.
-    pub value: Expression,
-    /// Color; by default the theme's next chart color.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub color: Option<Color>,
+/// How much of a QR code may be damaged and still be read (ISO/IEC 18004, section 6.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum ErrorCorrection {
+    /// About 7 %.
+    L,
+    /// About 15 %.
+    #[default]
+    M,
+    /// About 25 %.
+    Q,
+    /// About 30 %, so that a logo may cover the middle.
+    H,
 }

@@ -41,6 +41,24 @@ pub struct ColumnSpec {
     /// Condition; the column is omitted if it is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Expression>,
+    /// What only XLSX shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xlsx: Option<SheetColumnSpec>,
+}
+
+/// A column of a spreadsheet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct SheetColumnSpec {
+    /// Number format of Excel, such as `0.000 "kg"`, instead of the column's `format`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// Formula of the column's data cells, in which `{key}` is the cell of that column in the same
+    /// row, such as `{quantity}*{price}`. Its result is the column's `value`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
+    /// Hides the column. Users can show it.
+    pub hidden: bool,
 }
 
 /// Width of a column: a length (`30mm`), a share (`2fr`) or `auto`.

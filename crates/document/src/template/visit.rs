@@ -1,8 +1,8 @@
 //! Visits everything in a template that is checked or compiled, with its pointer.
 
 use super::{
-    CellSpec, ColumnSpec, Content, Expression, FormatSpec, GroupSpec, ListItem, Node, PageSetup,
-    RowSpec, Run, StyleRef, Table, Template, Text, TotalSpec,
+    CellSpec, Chart, ColumnSpec, Content, Expression, FormatSpec, GroupSpec, ListItem, Node,
+    PageSetup, RowSpec, Run, StyleRef, Table, Template, Text, TotalSpec,
 };
 use crate::pointer;
 
@@ -210,22 +210,42 @@ impl<'t> Walk<'_, 't> {
                 self.text("value", Some(&node.value));
                 self.text("alt", node.alt.as_ref());
             }
-            Node::Chart(node) => {
-                self.text("title", node.title.as_ref());
-                self.expression("rows", Some(&node.rows));
-                self.text("category", Some(&node.category));
-                self.each("series", &node.series, |walk, series| {
-                    walk.text("name", Some(&series.name));
-                    walk.expression("value", Some(&series.value));
-                });
-                self.format(node.format.as_ref());
-                self.text("categoryTitle", node.category_title.as_ref());
-                self.text("valueTitle", node.value_title.as_ref());
-                self.text("alt", Some(&node.alt));
-            }
+            Node::Chart(node) => self.chart(node),
             Node::SignatureField(node) => self.text("label", node.label.as_ref()),
             _ => {}
         }
+    }
+
+    fn chart(&mut self, node: &'t Chart) {
+        self.text("title", node.title.as_ref());
+        self.expression("rows", Some(&node.rows));
+        self.text("category", Some(&node.category));
+        self.each("series", &node.series, |walk, series| {
+            walk.text("name", Some(&series.name));
+            walk.expression("value", Some(&series.value));
+            walk.expression("x", series.x.as_ref());
+        });
+        self.format(node.format.as_ref());
+        self.text("categoryTitle", node.category_title.as_ref());
+        self.text("valueTitle", node.value_title.as_ref());
+        for (token, axis) in [
+            ("valueAxis", &node.value_axis),
+            ("secondaryAxis", &node.secondary_axis),
+            ("xAxis", &node.x_axis),
+        ] {
+            let Some(axis) = axis else { continue };
+            self.below(token, |walk| {
+                walk.text("title", axis.title.as_ref());
+                walk.expression("min", axis.min.as_ref());
+                walk.expression("max", axis.max.as_ref());
+                walk.format(axis.format.as_ref());
+            });
+        }
+        self.each("targets", &node.targets, |walk, target| {
+            walk.expression("value", Some(&target.value));
+            walk.text("label", Some(&target.label));
+        });
+        self.text("alt", Some(&node.alt));
     }
 
     fn list_item(&mut self, item: &'t ListItem) {

@@ -8,7 +8,10 @@ use platen_document::{
     Diagnostic,
     template::{Orientation, PaperSize},
 };
-use platen_formats::pdf::{Attachment, Error as PdfError, Relationship, Standard};
+use platen_formats::{
+    csv::{CsvOptions, CsvValues},
+    pdf::{Attachment, Error as PdfError, Relationship, Standard},
+};
 use platen_render::{Error as RenderError, Format, RenderOptions, Rendered, Stage};
 use serde::{Deserialize, Serialize};
 
@@ -67,9 +70,19 @@ struct JobHead {
     untagged: bool,
     page: Option<u32>,
     dots_per_inch: Option<f32>,
-    table: Option<String>,
+    csv: CsvHead,
     now_unix_seconds: Option<i64>,
     attachments: Vec<AttachmentHead>,
+}
+
+/// Table and style of a CSV.
+#[derive(Default, Serialize, Deserialize)]
+struct CsvHead {
+    table: Option<String>,
+    delimiter: char,
+    quote_all: bool,
+    bom: bool,
+    formatted: bool,
 }
 
 /// What the cell does with a template.
@@ -126,7 +139,13 @@ pub(super) fn encode_job(
         untagged: options.untagged,
         page: options.page,
         dots_per_inch: options.dots_per_inch,
-        table: options.table.clone(),
+        csv: CsvHead {
+            table: options.csv.table.clone(),
+            delimiter: options.csv.delimiter,
+            quote_all: options.csv.quote_all,
+            bom: options.csv.bom,
+            formatted: options.csv.values == CsvValues::Formatted,
+        },
         now_unix_seconds: Some(now_unix_seconds),
         attachments: attachments.iter().map(attachment_head).collect(),
     };
@@ -194,7 +213,18 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
             attachments,
             page: head.page,
             dots_per_inch: head.dots_per_inch,
-            table: head.table,
+            csv: CsvOptions {
+                table: head.csv.table,
+                delimiter: head.csv.delimiter,
+                quote_all: head.csv.quote_all,
+                bom: head.csv.bom,
+                values: if head.csv.formatted {
+                    CsvValues::Formatted
+                } else {
+                    CsvValues::Raw
+                },
+                ..CsvOptions::default()
+            },
             now_unix_seconds: head.now_unix_seconds,
             assets: None,
             stop: None,
@@ -309,6 +339,14 @@ mod tests {
 
     #[test]
     fn jobs_come_back() {
+        let csv = CsvOptions {
+            table: Some("items".to_owned()),
+            delimiter: ';',
+            quote_all: true,
+            bom: true,
+            values: CsvValues::Formatted,
+            ..CsvOptions::default()
+        };
         let options = RenderOptions {
             locale: Some("de-DE".to_owned()),
             standard: Some(Standard::PdfA3b),
@@ -321,6 +359,7 @@ mod tests {
             }],
             page: Some(2),
             dots_per_inch: Some(72.0),
+            csv: csv.clone(),
             ..RenderOptions::default()
         };
         let formats = [Format::Pdf, Format::Csv];
@@ -331,6 +370,7 @@ mod tests {
         assert_eq!(job.options.locale.as_deref(), Some("de-DE"));
         assert_eq!(job.options.standard, Some(Standard::PdfA3b));
         assert_eq!(job.options.now_unix_seconds, Some(7));
+        assert_eq!(job.options.csv, csv);
         let attachment = &job.options.attachments[0];
         assert_eq!(attachment.relationship, Relationship::Source);
         assert_eq!(**attachment.bytes, *b"<a/>");

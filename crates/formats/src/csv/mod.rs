@@ -21,6 +21,8 @@ pub struct CsvOptions {
     pub table: Option<String>,
     /// Field separator.
     pub delimiter: char,
+    /// Quotes every field, and not only those that need it.
+    pub quote_all: bool,
     /// Starts the file with a byte order mark, without which Excel does not recognize UTF-8.
     pub bom: bool,
     /// Puts `'` before texts that a spreadsheet would evaluate as a formula. Typed values are
@@ -46,6 +48,7 @@ impl Default for CsvOptions {
         Self {
             table: None,
             delimiter: ',',
+            quote_all: false,
             bom: false,
             neutralise_formulas: true,
             values: CsvValues::Raw,
@@ -180,7 +183,7 @@ impl Writer<'_> {
         let delimiter = self.options.delimiter;
         let dangerous = is_formula(text);
         let guard = dangerous && !typed && self.options.neutralise_formulas;
-        let quote = text.contains([delimiter, '\"', '\r', '\n']);
+        let quote = self.options.quote_all || text.contains([delimiter, '\"', '\r', '\n']);
         if quote {
             self.out.push('"');
         }
@@ -196,6 +199,13 @@ impl Writer<'_> {
             self.out.push('"');
         }
     }
+}
+
+/// Whether a character can separate fields: a tab, or punctuation that no number, date or quotation
+/// has.
+#[must_use]
+pub fn is_separator(symbol: char) -> bool {
+    symbol == '\t' || (symbol.is_ascii_punctuation() && !"\"'-+.:".contains(symbol))
 }
 
 /// Whether a spreadsheet might evaluate a text as a formula. Leading blanks do not hide one, since

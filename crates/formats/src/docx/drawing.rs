@@ -7,7 +7,7 @@ use platen_document::bound::{Align, Barcode, Chart, Image, Inline, StyleId};
 use super::{Writer, paragraph::Frame};
 use crate::{
     Error,
-    ooxml::{Escaped, chart_parts, emu},
+    ooxml::{Escaped, RASTERIZED, chart_parts, emu, lost_in_native},
     plain::safe_link,
 };
 
@@ -23,6 +23,9 @@ impl<'a> Writer<'a> {
             self.paragraph(&[text], id, Frame::Block);
             return Ok(());
         };
+        if image.data.drawing.is_some() {
+            self.report.warn("svg-rasterized", self.path, RASTERIZED);
+        }
         let link = image.link.as_deref().and_then(|link| {
             if let Some(id) = link.strip_prefix('#') {
                 // Hyperlinks of pictures have no bookmark attribute; a relative address with only a
@@ -92,6 +95,9 @@ impl<'a> Writer<'a> {
             let text = Inline::text(format!("[{}]", chart.alt), id);
             self.paragraph(&[text], id, Frame::Block);
             return Ok(());
+        }
+        if let Some(lost) = lost_in_native(chart) {
+            self.report.warn("chart-simplified", self.path, lost);
         }
         self.charts.push(chart_parts(chart, self.document, 1.0)?);
         let target = format!("charts/chart{}.xml", self.charts.len());

@@ -19,6 +19,7 @@ impl<'a> Writer<'a> {
             ImageFormat::Jpeg => "jpeg",
             ImageFormat::Gif => "gif",
             ImageFormat::WebP => "webp",
+            ImageFormat::Svg => "svg+xml",
         };
         let _ = write!(
             self.out,

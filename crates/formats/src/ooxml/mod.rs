@@ -10,11 +10,15 @@ mod workbook;
 mod xml;
 
 pub(crate) use self::{
-    chart::{ChartParts, chart_parts},
+    chart::{
+        ChartParts, DrawnSeries, axis_format, chart_parts, drawn_series, ends, lost_in_native,
+        values_format,
+    },
     package::{Package, Relationships},
-    picture::{Media, barcode_png, webp_to_png},
+    picture::{Media, RASTERIZED, barcode_png, svg_to_png, webp_to_png},
     properties::{app_properties, core_properties},
     theme::theme,
+    workbook::write_chart_data,
     xml::{Escaped, push_escaped},
 };
 

@@ -1,10 +1,13 @@
-//! Images of a package: equal ones are stored once, WebP becomes PNG, barcodes are rasterized.
+//! Images of a package: equal ones are stored once, WebP and SVG become PNG, barcodes are rasterized.
 
 use std::{io::Cursor, sync::Arc};
 
 use platen_document::bound::{Barcode, ImageData, ImageFormat, Modules};
 
-use crate::Error;
+use crate::{Error, picture::decode::decode};
+
+/// What readers lose of an SVG drawing, for the loss report.
+pub(crate) const RASTERIZED: &str = "Office shows SVG drawings as pixels here, and not as vectors";
 
 /// The images of a package.
 #[derive(Default)]
@@ -33,6 +36,10 @@ impl Media {
             ImageFormat::Jpeg => ("jpeg", Arc::clone(&data.bytes)),
             ImageFormat::Gif => ("gif", Arc::clone(&data.bytes)),
             ImageFormat::WebP => match webp_to_png(&data.bytes)? {
+                Some(png) => ("png", Arc::from(png)),
+                None => return Ok(None),
+            },
+            ImageFormat::Svg => match svg_to_png(data)? {
                 Some(png) => ("png", Arc::from(png)),
                 None => return Ok(None),
             },
@@ -67,6 +74,16 @@ impl Media {
     pub fn files(&self) -> impl Iterator<Item = (String, &[u8])> {
         (0..self.files.len()).map(|index| (self.name(index), self.files[index].2.as_ref()))
     }
+}
+
+/// Draws an SVG as PNG. `None` if there is no memory for it.
+pub(crate) fn svg_to_png(data: &ImageData) -> Result<Option<Vec<u8>>, Error> {
+    let Some(pixels) = decode(data) else {
+        return Ok(None);
+    };
+    let (width, height) = (pixels.width, pixels.height);
+    let depth = png::BitDepth::Eight;
+    encode(width, height, png::ColorType::Rgba, depth, &pixels.rgba).map(Some)
 }
 
 /// Converts WebP, which Office before 2021 cannot show, to PNG. `None` if it cannot be decoded.

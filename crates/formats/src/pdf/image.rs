@@ -6,6 +6,7 @@ use super::{
     error::Error,
     file::File,
     syntax::{Reference, Syntax},
+    vector,
 };
 use crate::picture::decode::{Pixels, decode};
 
@@ -33,6 +34,11 @@ pub(super) fn write(file: &mut File, data: &ImageData, archival: bool) -> Result
             reference,
             translucent: false,
         });
+    }
+    if let Some(drawing) = &data.drawing
+        && let Some(written) = vector::write(file, drawing)
+    {
+        return Ok(written);
     }
     let pixels = decode(data).ok_or_else(|| Error::Image(format!("{:?}", data.format)))?;
     Ok(write_pixels(file, &pixels))

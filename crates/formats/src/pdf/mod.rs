@@ -19,6 +19,7 @@ mod page;
 mod structure;
 mod syntax;
 mod text;
+mod vector;
 
 use platen_document::{
     Diagnostic,

@@ -6,6 +6,8 @@ use zune_jpeg::{
     zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions},
 };
 
+use super::raster::rasterize;
+
 /// A decoded image: straight (not premultiplied) RGBA, 8 bits per channel.
 pub(crate) struct Pixels {
     pub width: u32,
@@ -20,6 +22,7 @@ pub(crate) fn decode(data: &ImageData) -> Option<Pixels> {
         ImageFormat::Jpeg => decode_jpeg(&data.bytes),
         ImageFormat::Gif => decode_gif(&data.bytes),
         ImageFormat::WebP => decode_webp(&data.bytes),
+        ImageFormat::Svg => data.drawing.as_deref().and_then(rasterize),
     }?;
     let expected = (pixels.width as usize)
         .checked_mul(pixels.height as usize)?

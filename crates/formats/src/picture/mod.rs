@@ -4,4 +4,5 @@
 pub(crate) mod decode;
 mod outline;
 pub mod png;
+mod raster;
 pub mod svg;

@@ -166,6 +166,13 @@ impl Canvas<'_> {
     }
 
     fn image(&mut self, data: &std::sync::Arc<ImageData>, area: Area) {
+        if let Some(drawing) = &data.drawing {
+            let size = drawing.size();
+            let (x, y) = (area.width / size.width(), area.height / size.height());
+            let transform = self.base.pre_translate(area.x, area.y).pre_scale(x, y);
+            resvg::render(drawing, transform, &mut self.pixmap.as_mut());
+            return;
+        }
         let image = self
             .images
             .entry(std::sync::Arc::as_ptr(data))

@@ -190,6 +190,7 @@ impl Writer<'_> {
             ImageFormat::Jpeg => "jpeg",
             ImageFormat::Gif => "gif",
             ImageFormat::WebP => "webp",
+            ImageFormat::Svg => "svg+xml",
         };
         let encoded = BASE64_STANDARD.encode(&data.bytes);
         self.push(format_args!(

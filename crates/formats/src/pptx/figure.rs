@@ -7,7 +7,11 @@ use super::{
     slide::Place,
     text::Mark,
 };
-use crate::{Error, ooxml::chart_parts, plain::safe_link};
+use crate::{
+    Error,
+    ooxml::{RASTERIZED, chart_parts, lost_in_native},
+    plain::safe_link,
+};
 
 impl<'a> Flow<'a> {
     pub(super) fn image(
@@ -17,6 +21,9 @@ impl<'a> Flow<'a> {
         strip: Strip,
     ) -> Result<(), Error> {
         let caption = image.caption.as_deref();
+        if image.data.drawing.is_some() {
+            self.report.warn("svg-rasterized", self.path, RASTERIZED);
+        }
         match self.media.image(&image.data)? {
             Some(file) => {
                 let link = image.link.as_deref().filter(|link| safe_link(link));
@@ -61,6 +68,9 @@ impl<'a> Flow<'a> {
             .width
             .map_or(strip.width, |width| (width * scale).min(strip.width));
         let place = self.place(width, chart.height * scale, Align::Start, strip);
+        if let Some(lost) = lost_in_native(chart) {
+            self.report.warn("chart-simplified", self.path, lost);
+        }
         self.charts.push(chart_parts(chart, self.document, scale)?);
         let alt = if chart.alt.is_empty() {
             chart.title.as_deref().unwrap_or_default()

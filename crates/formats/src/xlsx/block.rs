@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Error,
     metrics::text_width,
-    ooxml::{barcode_png, webp_to_png},
+    ooxml::{RASTERIZED, barcode_png, svg_to_png, webp_to_png},
     plain::safe_link,
 };
 
@@ -95,8 +95,12 @@ impl<'a> Sheet<'a> {
 
     fn image(&mut self, image: &'a Image, style: StyleId) -> Result<(), Error> {
         let document = self.document;
+        if image.data.drawing.is_some() {
+            self.report.warn("svg-rasterized", self.path, RASTERIZED);
+        }
         let converted = match image.data.format {
             ImageFormat::WebP => webp_to_png(&image.data.bytes)?,
+            ImageFormat::Svg => svg_to_png(&image.data)?,
             _ => Some(image.data.bytes.to_vec()),
         };
         match converted {

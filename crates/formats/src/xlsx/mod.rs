@@ -3,10 +3,13 @@
 mod block;
 mod chart;
 mod format;
+mod names;
 mod number_format;
 mod page;
 mod sheet;
 mod table;
+
+use std::collections::HashSet;
 
 use platen_document::bound::{BlockKind, Document, Section};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet};
@@ -42,6 +45,7 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
     let mut formats = Formats::new(document);
     let mut data = ChartData::default();
     let mut names = Vec::new();
+    let mut defined = HashSet::new();
     for section in &document.sections {
         let long = longest_table(section) > CONSTANT_MEMORY_ROWS;
         let worksheet = if long && has_files {
@@ -62,11 +66,28 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
             widths: Vec::new(),
             footnotes: Vec::new(),
             page_breaks: Vec::new(),
+            tables: count_tables(section),
+            names: Vec::new(),
             path: "",
         };
         sheet.worksheet.set_name(&name)?;
-        names.push(name);
+        names.push(name.clone());
         sheet.section(section)?;
+        for rows in &sheet.names {
+            // Names count without regard to case; the first table of a name has it.
+            if defined.insert(rows.name.to_lowercase()) {
+                workbook.define_name(&rows.name, &rows.reference(&name))?;
+            } else {
+                sheet.report.warn(
+                    "name-taken",
+                    "",
+                    format!(
+                        "two tables are named `{}`; the name stands for the first",
+                        rows.name
+                    ),
+                );
+            }
+        }
         let Sheet { worksheet, .. } = {
             report = std::mem::take(&mut sheet.report);
             formats = std::mem::take(&mut sheet.formats);
@@ -91,6 +112,14 @@ fn properties(document: &Document) -> Result<DocProperties, Error> {
         .set_subject(metadata.subject.as_deref().unwrap_or_default())
         .set_keywords(metadata.keywords.join(", "))
         .set_creation_datetime(&created))
+}
+
+fn count_tables(section: &Section) -> usize {
+    let mut count = 0;
+    walk(&section.body, &mut |block| {
+        count += usize::from(matches!(block.kind, BlockKind::Table(_)));
+    });
+    count
 }
 
 fn longest_table(section: &Section) -> usize {

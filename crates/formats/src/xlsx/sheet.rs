@@ -8,6 +8,7 @@ use rust_xlsxwriter::Worksheet;
 use super::{
     chart::ChartData,
     format::{Formats, Key, text_format},
+    names::NamedRows,
     page,
 };
 use crate::{
@@ -40,6 +41,10 @@ pub(super) struct Sheet<'a> {
     /// Footnotes referenced on this sheet.
     pub footnotes: Vec<u32>,
     pub page_breaks: Vec<u32>,
+    /// Tables of the sheet, which share its columns.
+    pub tables: usize,
+    /// Rows of this sheet with a name.
+    pub names: Vec<NamedRows>,
     pub path: &'a str,
 }
 

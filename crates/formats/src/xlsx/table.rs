@@ -1,13 +1,17 @@
 //! Tables: typed cells, frozen and filtered headers, groups as outlines, totals as live formulas.
 
 use platen_document::{
-    bound::{Aggregate, Cell, CellContent, RowKind, Table, TableBorders, Value, ValueFormat},
+    bound::{
+        Aggregate, Cell, CellContent, FormulaPart, RowKind, SheetColumn, Table, TableBorders,
+        Value, ValueFormat,
+    },
     work,
 };
 use rust_xlsxwriter::Formula;
 
 use super::{
     format::Key,
+    names::{NamedRows, defined_name},
     number_format,
     sheet::{LAST_ROW, Sheet},
 };
@@ -90,6 +94,46 @@ impl<'a> Sheet<'a> {
                         .for_each(|start| *start = at + 1);
                 }
                 _ => {}
+            }
+        }
+        self.name_rows(table, top, body);
+        self.hide_columns(table)
+    }
+
+    /// Remembers the rows that the table's name stands for: header and data.
+    fn name_rows(&mut self, table: &Table, top: u32, body: u32) {
+        let Some(name) = table.name.as_deref().filter(|name| !name.is_empty()) else {
+            return;
+        };
+        // One header row is the head of the named rows; of several, the last.
+        let first = if table.header.is_empty() {
+            top
+        } else {
+            body - 1
+        };
+        let last = (body + leading_rows(table)).saturating_sub(1).max(first);
+        self.names.push(NamedRows {
+            name: defined_name(name),
+            first,
+            last: last.min(LAST_ROW),
+            last_column: table.columns.len().saturating_sub(1) as u16,
+        });
+    }
+
+    fn hide_columns(&mut self, table: &Table) -> Result<(), Error> {
+        for (index, column) in table.columns.iter().enumerate() {
+            if !column.sheet.as_ref().is_some_and(|sheet| sheet.hidden) {
+                continue;
+            }
+            if self.tables > 1 {
+                let path = self.path;
+                self.report.warn(
+                    "column-not-hidden",
+                    path,
+                    "the tables of a sheet share its columns, so none is hidden",
+                );
+            } else {
+                self.worksheet.set_column_hidden(index as u16)?;
             }
         }
         Ok(())
@@ -260,6 +304,16 @@ impl<'a> Sheet<'a> {
             .as_deref()
             .or(table.columns.get(usize::from(column)).map(|c| &c.format));
         key.number = number(cell.value, format, &self.document.language);
+        let own = table.columns.get(usize::from(column));
+        if let Some(own) = own.and_then(|column| column.sheet.as_deref())
+            && kind != RowKind::Header
+            && cell.value != Value::Empty
+        {
+            key.number = own.format.clone().or(key.number);
+            if kind == RowKind::Data && !own.formula.is_empty() {
+                return self.formula(own, cell, column, &key);
+            }
+        }
         if let (Some(aggregate), Some(spans)) = (cell.aggregate, spans)
             && let Some(formula) = total(aggregate, kind, column, self.row, spans)
             && let Value::Number(value) = cell.value
@@ -297,21 +351,39 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
+    /// Writes the formula of a data cell, with the value as its result.
+    fn formula(
+        &mut self,
+        own: &SheetColumn,
+        cell: &Cell,
+        column: u16,
+        key: &Key,
+    ) -> Result<(), Error> {
+        let mut text = String::from("=");
+        for part in &own.formula {
+            match part {
+                FormulaPart::Text(part) => text.push_str(part),
+                FormulaPart::Column(other) => {
+                    let letters = rust_xlsxwriter::utility::column_number_to_name(*other as u16);
+                    text.push_str(&format!("{letters}{}", self.row + 1));
+                }
+            }
+        }
+        let result = match serial(cell.value) {
+            Some(serial) => serial.to_string(),
+            None => cell_text(cell, self.document).to_string(),
+        };
+        let format = self.formats.get(self.document, key);
+        let formula = Formula::new(text).set_result(result);
+        self.worksheet
+            .write_formula_with_format(self.row, column, formula, format)?;
+        Ok(())
+    }
+
     /// Writes a typed value. False if the value has no type that a sheet supports.
     pub(super) fn typed(&mut self, column: u16, value: Value, key: &Key) -> Result<bool, Error> {
-        let serial = match value {
-            Value::Number(number) => Some(number),
-            Value::Date(days) => Some(f64::from(days) + 25_569.0),
-            Value::DateTime(seconds) => Some(seconds as f64 / 86_400.0 + 25_569.0),
-            Value::Time(seconds) => Some(f64::from(seconds) / 86_400.0),
-            Value::Bool(_) | Value::Empty => None,
-        };
-        // Excel counts days from 1900-01-01 and treats 1900 as a leap year; serials from 61 on are
-        // correct.
-        let dated = matches!(value, Value::Date(_) | Value::DateTime(_));
-        let serial = serial.filter(|serial| serial.is_finite() && (!dated || *serial >= 61.0));
         let format = self.formats.get(self.document, key);
-        if let Some(serial) = serial {
+        if let Some(serial) = serial(value) {
             self.worksheet
                 .write_number_with_format(self.row, column, serial, format)?;
         } else if let Value::Bool(value) = value {
@@ -351,6 +423,21 @@ fn is_text(block: &platen_document::bound::Block) -> bool {
             | BlockKind::List(_)
             | BlockKind::Spacer(_)
     )
+}
+
+/// The number by which Excel stores a value; `None` if it has none.
+fn serial(value: Value) -> Option<f64> {
+    let serial = match value {
+        Value::Number(number) => number,
+        Value::Date(days) => f64::from(days) + 25_569.0,
+        Value::DateTime(seconds) => seconds as f64 / 86_400.0 + 25_569.0,
+        Value::Time(seconds) => f64::from(seconds) / 86_400.0,
+        Value::Bool(_) | Value::Empty => return None,
+    };
+    // Excel counts days from 1900-01-01 and treats 1900 as a leap year; serials from 61 on are
+    // correct.
+    let dated = matches!(value, Value::Date(_) | Value::DateTime(_));
+    (serial.is_finite() && (!dated || serial >= 61.0)).then_some(serial)
 }
 
 /// Rows before the first total.

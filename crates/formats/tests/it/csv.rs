@@ -60,3 +60,21 @@ fn an_unknown_table_is_the_authors_mistake() {
     assert_eq!(diagnostic.code, "unknown-table");
     assert!(diagnostic.hint.unwrap().contains("`items`"));
 }
+
+#[test]
+fn every_field_may_be_quoted() {
+    let options = CsvOptions {
+        quote_all: true,
+        delimiter: '\t',
+        ..CsvOptions::default()
+    };
+    let csv = text(&sample::spans(), &options);
+    assert_eq!(
+        csv.lines().next(),
+        Some("\"a\"\t\"b\"\t\"c\""),
+        "the head is quoted, too"
+    );
+    for line in csv.lines().filter(|line| !line.contains("\"\"")) {
+        assert!(line.starts_with('"') && line.ends_with('"'), "{line}");
+    }
+}

@@ -56,13 +56,14 @@ fn hostile() -> Document {
         Some(f64::NAN),
         Some(1.0),
     ];
-    chart.ticks.clear();
+    chart.value_axis.ticks.clear();
     let broken = Image {
         data: std::sync::Arc::new(ImageData {
             bytes: std::sync::Arc::from(*b"RIFF"),
             format: ImageFormat::WebP,
             width_px: 1,
             height_px: 1,
+            drawing: None,
         }),
         width: 1e9,
         height: 0.0,

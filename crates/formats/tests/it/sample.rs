@@ -169,15 +169,8 @@ pub fn everything(language: &str) -> Document {
     add(BlockKind::PageBreak, named.body);
     add(paragraph("After the break."), named.body);
     body[figures].id = Some("figures".into());
-    let kinds = [
-        ChartKind::Bar,
-        ChartKind::StackedBar,
-        ChartKind::Line,
-        ChartKind::Pie,
-    ];
-    let charts = kinds.into_iter().enumerate().map(|(index, kind)| {
-        let mut chart = chart(kind, &document.theme.chart);
-        chart.legend = kind != ChartKind::Pie;
+    let charts = charts(&document.theme.chart);
+    let charts = charts.into_iter().enumerate().map(|(index, chart)| {
         block(
             BlockKind::Chart(Box::new(chart)),
             named.body,

@@ -1,53 +1,75 @@
-//! The frame of bar and line charts: title, axes, grid, tick and category labels, legend.
+//! The frame of charts with axes: title, axes, grid, tick and category labels, legend.
 
-use platen_document::bound::Chart;
+use platen_document::bound::{Chart, ChartKind};
 
 use super::{
     Anchor,
+    categories::{CategoryLabels, RowLabels},
+    labels::Labels,
     legend::Below,
-    pen::{CAP_HEIGHT, Pen, ellipsize, wrap},
-    plot,
+    pen::{CAP_HEIGHT, Pen, ellipsize},
+    plot, points,
+    scale::Scale,
 };
 
-/// The area in which values are drawn.
+/// The area in which values are drawn. Values grow upwards, or to the right if it is horizontal.
 pub(super) struct Plot {
     pub left: f32,
     pub top: f32,
     pub width: f32,
     pub height: f32,
-    minimum: f64,
-    maximum: f64,
+    pub horizontal: bool,
     /// Number of categories, at least 1.
     pub slots: usize,
+    primary: Scale,
+    secondary: Option<Scale>,
 }
 
 impl Plot {
-    /// The y coordinate of `value`, clamped to the plot.
-    pub fn y(&self, value: f64) -> f32 {
-        // Halved first: the difference of two huge values would overflow to infinity.
-        let span = self.maximum / 2.0 - self.minimum / 2.0;
-        let share = (value / 2.0 - self.minimum / 2.0) / span;
-        let share = if share.is_finite() {
-            share.clamp(0.0, 1.0)
+    pub fn scale(&self, secondary: bool) -> &Scale {
+        self.secondary
+            .as_ref()
+            .filter(|_| secondary)
+            .unwrap_or(&self.primary)
+    }
+
+    /// The coordinate of a share of the value axis: y, or x if the plot is horizontal.
+    pub fn along(&self, share: f32) -> f32 {
+        if self.horizontal {
+            self.left + self.width * share
         } else {
-            0.0
-        };
-        self.top + self.height * (1.0 - share as f32)
+            self.top + self.height * (1.0 - share)
+        }
     }
 
-    /// The y coordinate at which bars start.
-    pub fn base(&self) -> f32 {
-        self.y(0.0)
+    /// The coordinate of a value.
+    pub fn at(&self, value: f64, secondary: bool) -> f32 {
+        self.along(self.scale(secondary).share(value))
     }
 
-    /// Width of a category.
+    /// The coordinate at which bars and areas start.
+    pub fn base(&self, secondary: bool) -> f32 {
+        self.along(self.scale(secondary).base())
+    }
+
+    /// Width of a category, or its height if the plot is horizontal.
     pub fn slot(&self) -> f32 {
-        self.width / self.slots as f32
+        let length = if self.horizontal {
+            self.height
+        } else {
+            self.width
+        };
+        length / self.slots as f32
     }
 
-    /// The x coordinate of the center of a category.
+    /// The coordinate of the center of a category: x, or y if the plot is horizontal.
     pub fn middle(&self, category: usize) -> f32 {
-        self.left + (category as f32 + 0.5) * self.slot()
+        let start = if self.horizontal { self.top } else { self.left };
+        start + (category as f32 + 0.5) * self.slot()
+    }
+
+    pub fn right(&self) -> f32 {
+        self.left + self.width
     }
 
     pub fn bottom(&self) -> f32 {
@@ -55,21 +77,17 @@ impl Plot {
     }
 }
 
+/// Widest of some texts in points.
+fn widest<'a>(pen: &Pen<'_>, texts: impl Iterator<Item = &'a str>) -> f32 {
+    texts.map(|text| pen.width(text)).fold(0.0, f32::max)
+}
+
+fn tick_texts(scale: &Scale) -> impl Iterator<Item = &str> {
+    scale.ticks.iter().map(|(_, text)| text.as_str())
+}
+
 pub(super) fn draw(pen: &mut Pen<'_>, chart: &Chart, width: f32, height: f32) {
-    let ticks = ticks(chart);
-    let top =
-        pen.title(chart.title.as_deref(), width) + if chart.labels { pen.line() } else { 0.0 };
-    let tick_width = ticks
-        .iter()
-        .map(|(_, text)| pen.width(text))
-        .fold(0.0, f32::max)
-        .min(width * 0.4);
-    let value_title = if chart.value_title.is_some() {
-        pen.line() + pen.size * 0.3
-    } else {
-        0.0
-    };
-    let left = value_title + tick_width + pen.size * 0.6;
+    let top = pen.title(chart.title.as_deref(), width);
     let entries: Vec<_> = chart
         .series
         .iter()
@@ -77,61 +95,162 @@ pub(super) fn draw(pen: &mut Pen<'_>, chart: &Chart, width: f32, height: f32) {
         .map(|series| (series.name.as_str(), series.color))
         .collect();
     let legend = Below::new(pen, &entries, width, height * 0.35);
+    let room = (width, height - legend.height(pen));
+    let below = if chart.horizontal {
+        horizontal(pen, chart, top, room, width)
+    } else {
+        upright(pen, chart, top, room, width)
+    };
+    legend.draw(pen, below);
+}
+
+/// Draws a chart whose values grow upwards. Returns where its legend begins.
+fn upright(
+    pen: &mut Pen<'_>,
+    chart: &Chart,
+    top: f32,
+    (width, height): (f32, f32),
+    full: f32,
+) -> f32 {
+    let top = top + if chart.labels { pen.line() } else { 0.0 };
+    let primary = Scale::new(&chart.value_axis, chart);
+    let secondary = chart
+        .secondary_axis
+        .as_ref()
+        .map(|axis| Scale::new(axis, chart));
+    let title_room = |title: &Option<String>| title.as_ref().map_or(0.0, |_| pen.size * 1.55);
+    let left = title_room(&chart.value_axis.title)
+        + widest(pen, tick_texts(&primary)).min(width * 0.4)
+        + pen.size * 0.6;
+    let right = match (&secondary, &chart.secondary_axis) {
+        (Some(scale), Some(axis)) => {
+            widest(pen, tick_texts(scale)).min(width * 0.3)
+                + pen.size * 0.6
+                + title_room(&axis.title)
+        }
+        _ => pen.size * 0.5,
+    };
     let mut plot = Plot {
         left,
         top,
-        width: (width - left - pen.size * 0.5).max(1.0),
+        width: (width - left - right).max(1.0),
         height: 0.0,
-        minimum: ticks[0].0,
-        maximum: ticks[ticks.len() - 1].0,
+        horizontal: false,
         slots: chart.categories.len().max(1),
+        primary,
+        secondary,
     };
-    let labels = CategoryLabels::fit(pen, &chart.categories, plot.slot());
-    let category_title = if chart.category_title.is_some() {
-        pen.line() + pen.size * 0.2
-    } else {
-        0.0
+    let across = chart
+        .x_axis
+        .as_ref()
+        .filter(|_| chart.kind == ChartKind::Scatter)
+        .map(|axis| Scale::new(axis, chart));
+    let labels = match across {
+        Some(_) => None,
+        None => Some(CategoryLabels::fit(pen, &chart.categories, plot.slot())),
     };
-    let below = labels.lines as f32 * pen.line() + pen.size * 0.6 + category_title;
-    plot.height = (height - top - below - legend.height(pen)).max(height * 0.2);
+    let x_title = chart
+        .x_axis
+        .as_ref()
+        .and_then(|axis| axis.title.as_ref())
+        .or(chart.category_title.as_ref());
+    let lines = labels.as_ref().map_or(1, |labels| labels.lines);
+    let below = lines as f32 * pen.line()
+        + pen.size * 0.6
+        + x_title.map_or(0.0, |_| pen.line() + pen.size * 0.2);
+    plot.height = (height - top - below).max(height * 0.2);
 
-    grid(pen, &plot, &ticks);
-    plot::draw(pen, chart, &plot);
-    let (axis, base) = (pen.axis, plot.base());
-    pen.line_between((left, base), (left + plot.width, base), 0.75, axis);
-    labels.draw(pen, &plot, width);
-    titles(pen, chart, &plot, plot.bottom() + below);
-    legend.draw(pen, plot.bottom() + below);
+    let mut taken = Labels::new(pen.size, (full, height));
+    grid(pen, &plot);
+    match &across {
+        Some(scale) => {
+            x_axis(pen, &plot, scale, full);
+            points::scatter(pen, chart, &plot, scale, &mut taken);
+        }
+        None => plot::draw(pen, chart, &plot, &mut taken),
+    }
+    let (axis, base) = (pen.axis, plot.base(false));
+    pen.line_between((left, base), (plot.right(), base), 0.75, axis);
+    if let Some(labels) = labels {
+        labels.draw(pen, &plot, full);
+    }
+    second_axis(pen, chart, &plot, full);
+    let end = plot.bottom() + below;
+    title_below(pen, x_title, &plot, end);
+    title_beside(pen, chart.value_axis.title.as_ref(), &plot, pen.size);
+    end
 }
 
-/// The chart's ticks or, if it has none, the minimum and maximum of its values.
-fn ticks(chart: &Chart) -> Vec<(f64, String)> {
-    if chart.ticks.len() >= 2 {
-        return chart.ticks.clone();
+/// Draws a chart whose values grow to the right. Returns where its legend begins.
+fn horizontal(
+    pen: &mut Pen<'_>,
+    chart: &Chart,
+    top: f32,
+    (width, height): (f32, f32),
+    full: f32,
+) -> f32 {
+    let primary = Scale::new(&chart.value_axis, chart);
+    let title = chart
+        .category_title
+        .as_ref()
+        .map_or(0.0, |_| pen.size * 1.55);
+    let below = pen.line()
+        + pen.size * 0.6
+        + chart
+            .value_axis
+            .title
+            .as_ref()
+            .map_or(0.0, |_| pen.line() + pen.size * 0.2);
+    let plot_height = (height - top - below).max(height * 0.2);
+    let slots = chart.categories.len().max(1);
+    let rows = RowLabels::fit(
+        pen,
+        &chart.categories,
+        width * 0.4,
+        plot_height / slots as f32,
+    );
+    let left = title + rows.width + pen.size * 0.6;
+    // Half of the last tick's label is beyond the plot, or a whole label of a bar.
+    let last = primary.ticks.last().map_or("", |(_, text)| text.as_str());
+    let mut right = (pen.width(last) / 2.0).max(pen.size * 0.5);
+    if chart.labels && !chart.kind.is_stacked() {
+        let texts = chart.series.iter().flat_map(|series| &series.labels);
+        right = right.max((widest(pen, texts.map(String::as_str)) * 0.6).min(width * 0.2));
     }
-    let (mut low, mut high) = (0.0f64, 0.0f64);
-    for value in chart
-        .series
-        .iter()
-        .flat_map(|series| &series.values)
-        .flatten()
-    {
-        low = low.min(*value);
-        high = high.max(*value);
+    let plot = Plot {
+        left,
+        top,
+        width: (width - left - right).max(1.0),
+        height: plot_height,
+        horizontal: true,
+        slots,
+        primary,
+        secondary: None,
+    };
+    let mut taken = Labels::new(pen.size, (full, height));
+    let (grid, axis) = (pen.grid, pen.axis);
+    for (value, _) in &plot.primary.ticks {
+        let x = plot.at(*value, false);
+        pen.line_between((x, plot.top), (x, plot.bottom()), 0.5, grid);
     }
-    if low == high {
-        high = low + 1.0;
-    }
-    vec![(low, format!("{low}")), (high, format!("{high}"))]
+    ticks_below(pen, &plot, &plot.primary, full);
+    plot::draw(pen, chart, &plot, &mut taken);
+    let base = plot.base(false);
+    pen.line_between((base, plot.top), (base, plot.bottom()), 0.75, axis);
+    rows.draw(pen, &plot);
+    let end = plot.bottom() + below;
+    title_below(pen, chart.value_axis.title.as_ref(), &plot, end);
+    title_beside(pen, chart.category_title.as_ref(), &plot, pen.size);
+    end
 }
 
 /// Draws grid lines at the ticks and their labels. Labels that would overlap are left out.
-fn grid(pen: &mut Pen<'_>, plot: &Plot, ticks: &[(f64, String)]) {
+fn grid(pen: &mut Pen<'_>, plot: &Plot) {
     let (grid, muted) = (pen.grid, pen.muted);
     let mut last = f32::INFINITY;
-    for (value, text) in ticks {
-        let y = plot.y(*value);
-        pen.line_between((plot.left, y), (plot.left + plot.width, y), 0.5, grid);
+    for (value, text) in &plot.primary.ticks {
+        let y = plot.at(*value, false);
+        pen.line_between((plot.left, y), (plot.right(), y), 0.5, grid);
         if last - y >= pen.size * 1.05 {
             let text = ellipsize(text, plot.left, &|text| pen.width(text));
             let (x, baseline) = (plot.left - pen.size * 0.5, y + pen.size * CAP_HEIGHT / 2.0);
@@ -141,87 +260,82 @@ fn grid(pen: &mut Pen<'_>, plot: &Plot, ticks: &[(f64, String)]) {
     }
 }
 
-fn titles(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot, below: f32) {
-    let color = pen.text;
-    if let Some(title) = &chart.category_title {
+/// Draws the labels and the title of the second axis.
+fn second_axis(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot, width: f32) {
+    let (Some(scale), Some(axis)) = (&plot.secondary, &chart.secondary_axis) else {
+        return;
+    };
+    let muted = pen.muted;
+    let mut last = f32::INFINITY;
+    for (value, text) in &scale.ticks {
+        let y = plot.at(*value, true);
+        if last - y >= pen.size * 1.05 {
+            let x = plot.right() + pen.size * 0.5;
+            let text = ellipsize(text, width - x, &|text| pen.width(text));
+            pen.label(
+                x,
+                y + pen.size * CAP_HEIGHT / 2.0,
+                text,
+                muted,
+                Anchor::Start,
+            );
+            last = y;
+        }
+    }
+    title_beside(pen, axis.title.as_ref(), plot, width - pen.size * 0.3);
+}
+
+/// Draws the grid lines and labels of a horizontal axis of values.
+fn x_axis(pen: &mut Pen<'_>, plot: &Plot, scale: &Scale, width: f32) {
+    let grid = pen.grid;
+    for (value, _) in &scale.ticks {
+        let x = plot.left + plot.width * scale.share(*value);
+        pen.line_between((x, plot.top), (x, plot.bottom()), 0.5, grid);
+    }
+    ticks_below(pen, plot, scale, width);
+}
+
+/// Writes the ticks of an axis below the plot. Labels that would overlap are left out.
+fn ticks_below(pen: &mut Pen<'_>, plot: &Plot, scale: &Scale, width: f32) {
+    let muted = pen.muted;
+    let mut free_from = f32::NEG_INFINITY;
+    for (value, text) in &scale.ticks {
+        let half = pen.width(text) / 2.0;
+        let x = plot.left + plot.width * scale.share(*value);
+        let x = x.min(width - half).max(half);
+        if x - half >= free_from && half * 2.0 <= width {
+            pen.label(
+                x,
+                plot.bottom() + pen.size * 1.3,
+                text.as_str(),
+                muted,
+                Anchor::Middle,
+            );
+            free_from = x + half + pen.size * 0.4;
+        }
+    }
+}
+
+fn title_below(pen: &mut Pen<'_>, title: Option<&String>, plot: &Plot, end: f32) {
+    if let Some(title) = title {
+        let color = pen.text;
         let title = ellipsize(title, plot.width, &|text| pen.width(text));
         let x = plot.left + plot.width / 2.0;
-        pen.label(x, below - pen.size * 0.3, title, color, Anchor::Middle);
+        pen.label(x, end - pen.size * 0.3, title, color, Anchor::Middle);
     }
-    if let Some(title) = &chart.value_title {
+}
+
+/// Writes the title of an axis that reads upwards, with its baseline at `x`.
+fn title_beside(pen: &mut Pen<'_>, title: Option<&String>, plot: &Plot, x: f32) {
+    if let Some(title) = title {
+        let color = pen.text;
         let title = ellipsize(title, plot.height, &|text| pen.width(text));
-        let y = plot.top + plot.height / 2.0;
-        pen.rotated(pen.size, y, title, color, Anchor::Middle);
-    }
-}
-
-/// Category labels, wrapped or thinned out so that they never overlap.
-struct CategoryLabels {
-    /// Category index and the lines of its label.
-    shown: Vec<(usize, Vec<String>)>,
-    /// Number of lines of the tallest label.
-    lines: usize,
-}
-
-impl CategoryLabels {
-    fn fit(pen: &Pen<'_>, categories: &[String], slot: f32) -> Self {
-        let measure = |text: &str| pen.width(text);
-        let available = (slot - pen.size * 0.5).max(0.0);
-        for most in 1..=3 {
-            let shown: Vec<_> = categories
-                .iter()
-                .map(|text| wrap(text, available, most, &measure))
-                .enumerate()
-                .collect();
-            let complete = shown.iter().zip(categories).all(|((_, lines), text)| {
-                lines
-                    .iter()
-                    .map(|line| line.split_whitespace().count())
-                    .sum::<usize>()
-                    == text.split_whitespace().count()
-                    && !lines.iter().any(|line| line.ends_with('…'))
-            });
-            if complete {
-                let lines = shown
-                    .iter()
-                    .map(|(_, lines)| lines.len())
-                    .max()
-                    .unwrap_or(0);
-                return Self { shown, lines };
-            }
-        }
-        let widest = categories
-            .iter()
-            .map(|text| measure(text))
-            .fold(0.0, f32::max);
-        // Cutting a few long names is better than leaving most labels out.
-        let widest = widest.min(pen.size * 9.0) + pen.size * 0.5;
-        let every = (widest / slot.max(0.01)).ceil().max(1.0) as usize;
-        let room = every as f32 * slot - pen.size * 0.5;
-        let shown = categories
-            .iter()
-            .enumerate()
-            .step_by(every)
-            .map(|(index, text)| (index, vec![ellipsize(text, room, &measure)]))
-            .collect();
-        Self { shown, lines: 1 }
-    }
-
-    fn draw(self, pen: &mut Pen<'_>, plot: &Plot, width: f32) {
-        let color = pen.muted;
-        let mut free_from = f32::NEG_INFINITY;
-        for (category, lines) in self.shown {
-            let half = lines.iter().map(|line| pen.width(line)).fold(0.0, f32::max) / 2.0;
-            let x = plot.middle(category).min(width - half).max(half);
-            if x - half < free_from {
-                continue;
-            }
-            free_from = x + half + pen.size * 0.25;
-            let mut y = plot.bottom() + pen.size * 1.3;
-            for line in lines {
-                pen.label(x, y, line, color, Anchor::Middle);
-                y += pen.line();
-            }
-        }
+        pen.rotated(
+            x,
+            plot.top + plot.height / 2.0,
+            title,
+            color,
+            Anchor::Middle,
+        );
     }
 }

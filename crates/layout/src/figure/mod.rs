@@ -5,14 +5,18 @@
 
 mod axes;
 mod barcode;
+mod categories;
+mod labels;
 mod legend;
 mod pen;
 mod pie;
 mod plot;
+mod points;
+mod scale;
 
 use platen_document::{
     Color,
-    bound::{Chart, ChartKind, Direction, Document},
+    bound::{Chart, Direction, Document},
 };
 
 pub use self::barcode::barcode_rects;
@@ -126,11 +130,10 @@ pub fn chart_figure(
     let width = chart.width.map_or(width, |own| own.min(width)).max(1.0);
     let height = chart.height.max(1.0);
     let mut pen = Pen::new(document, measure);
-    match chart.kind {
-        ChartKind::Pie => pie::draw(&mut pen, chart, &document.theme.chart, width, height),
-        ChartKind::Bar | ChartKind::StackedBar | ChartKind::Line => {
-            axes::draw(&mut pen, chart, width, height);
-        }
+    if chart.kind.is_round() {
+        pie::draw(&mut pen, chart, &document.theme.chart, width, height);
+    } else {
+        axes::draw(&mut pen, chart, width, height);
     }
     let mut figure = Figure {
         width,

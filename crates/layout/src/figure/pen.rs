@@ -14,6 +14,8 @@ pub(super) struct Pen<'a> {
     pub size: f32,
     /// Font size of the title, in points.
     pub title_size: f32,
+    /// Where the title ends, in points from the top.
+    pub title_end: f32,
     pub text: Color,
     pub muted: Color,
     pub grid: Color,
@@ -31,6 +33,7 @@ impl<'a> Pen<'a> {
             measure,
             size,
             title_size: size * 1.3,
+            title_end: 0.0,
             text: theme.text,
             muted: theme.muted,
             grid: mix(theme.border, Color::WHITE, 0.45),
@@ -106,6 +109,7 @@ impl<'a> Pen<'a> {
             });
             y += size * 1.25;
         }
+        self.title_end = y - size;
         y - size * 0.25 + self.size * 0.5
     }
 }

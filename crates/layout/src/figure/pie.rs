@@ -1,8 +1,11 @@
-//! Pie charts: slices clockwise from twelve o'clock, with labels outside that do not overlap.
+//! Pies and doughnuts: slices clockwise from twelve o'clock, with labels outside that do not overlap.
 
 use std::f32::consts::{FRAC_PI_2, TAU};
 
-use platen_document::{Color, bound::Chart};
+use platen_document::{
+    Color,
+    bound::{Chart, ChartKind, slice_color},
+};
 
 use super::{
     Anchor, PathCommand, Shape,
@@ -75,10 +78,7 @@ fn slices(chart: &Chart, colors: &[Color]) -> Vec<Slice> {
                 category,
                 share,
                 middle: (turned + share / 2.0) * TAU,
-                color: colors
-                    .get(category % colors.len().max(1))
-                    .copied()
-                    .unwrap_or(series.color),
+                color: slice_color(colors, category),
             });
         }
         turned += share;
@@ -109,20 +109,25 @@ fn pie(pen: &mut Pen<'_>, chart: &Chart, slices: &[Slice], area: (f32, f32, f32,
         .min(height / 2.0 - margin)
         .max(4.0);
     let centre = (left + width / 2.0, top + height / 2.0);
+    let hole = match chart.kind {
+        ChartKind::Doughnut => radius * 0.55,
+        _ => 0.0,
+    };
     if slices.is_empty() {
         let grid = pen.grid;
-        sector(pen, centre, radius, 0.0, TAU, grid);
+        sector(pen, centre, (hole, radius), 0.0, TAU, grid);
     }
     let mut from = 0.0;
     for slice in slices {
         let to = from + slice.share * TAU;
-        sector(pen, centre, radius, from, to, slice.color);
+        sector(pen, centre, (hole, radius), from, to, slice.color);
         from = to;
     }
     if slices.len() > 1 {
         for slice in slices {
-            let edge = point(centre, radius, slice.middle - slice.share * TAU / 2.0);
-            pen.line_between(centre, edge, 0.75, Color::WHITE);
+            let angle = slice.middle - slice.share * TAU / 2.0;
+            let (from, edge) = (point(centre, hole, angle), point(centre, radius, angle));
+            pen.line_between(from, edge, 0.75, Color::WHITE);
         }
     }
     if labelled {
@@ -217,18 +222,37 @@ fn point((x, y): (f32, f32), radius: f32, angle: f32) -> (f32, f32) {
     (x + radius * angle.sin(), y - radius * angle.cos())
 }
 
-/// A sector from angle `from` to `to`, as Bézier curves of at most a quarter turn each.
-fn sector(pen: &mut Pen<'_>, centre: (f32, f32), radius: f32, from: f32, to: f32, fill: Color) {
+/// A sector from angle `from` to `to`, between an inner radius, which may be zero, and an outer one.
+fn sector(
+    pen: &mut Pen<'_>,
+    centre: (f32, f32),
+    (hole, radius): (f32, f32),
+    from: f32,
+    to: f32,
+    fill: Color,
+) {
+    let is_whole = to - from >= TAU * 0.9999;
     let start = point(centre, radius, from);
-    let mut commands = if to - from >= TAU * 0.9999 {
-        vec![PathCommand::MoveTo(start.0, start.1)]
-    } else {
-        vec![
-            PathCommand::MoveTo(centre.0, centre.1),
-            PathCommand::LineTo(start.0, start.1),
-        ]
-    };
-    let arcs = ((to - from) / FRAC_PI_2).ceil().max(1.0) as usize;
+    let mut commands = vec![PathCommand::MoveTo(start.0, start.1)];
+    arc(&mut commands, centre, radius, from, to);
+    let inner = point(centre, hole, to);
+    if !is_whole {
+        commands.push(PathCommand::LineTo(inner.0, inner.1));
+    } else if hole > 0.0 {
+        commands.push(PathCommand::Close);
+        // The hole is drawn the other way round, so that it stays empty.
+        commands.push(PathCommand::MoveTo(inner.0, inner.1));
+    }
+    if hole > 0.0 {
+        arc(&mut commands, centre, hole, to, from);
+    }
+    commands.push(PathCommand::Close);
+    pen.shapes.push(Shape::Path { commands, fill });
+}
+
+/// Appends an arc, as Bézier curves of at most a quarter turn each.
+fn arc(commands: &mut Vec<PathCommand>, centre: (f32, f32), radius: f32, from: f32, to: f32) {
+    let arcs = ((to - from).abs() / FRAC_PI_2).ceil().max(1.0) as usize;
     let step = (to - from) / arcs as f32;
     let bend = 4.0 / 3.0 * (step / 4.0).tan() * radius;
     for arc in 0..arcs {
@@ -243,6 +267,4 @@ fn sector(pen: &mut Pen<'_>, centre: (f32, f32), radius: f32, from: f32, to: f32
             q.1,
         ));
     }
-    commands.push(PathCommand::Close);
-    pen.shapes.push(Shape::Path { commands, fill });
 }

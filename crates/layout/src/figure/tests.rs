@@ -2,10 +2,36 @@
 
 use platen_document::{
     Color,
-    bound::{Chart, ChartKind, Direction, Document, Modules, Series, ValueFormat},
+    bound::{
+        Axis, Chart, ChartKind, Direction, Document, Mark, Modules, Series, Target, ValueFormat,
+    },
 };
 
 use super::*;
+
+const KINDS: [ChartKind; 9] = [
+    ChartKind::Bar,
+    ChartKind::StackedBar,
+    ChartKind::PercentBar,
+    ChartKind::Line,
+    ChartKind::Area,
+    ChartKind::StackedArea,
+    ChartKind::Pie,
+    ChartKind::Doughnut,
+    ChartKind::Scatter,
+];
+
+fn axis(title: &str, ticks: &[f64]) -> Axis {
+    Axis {
+        title: Some(title.to_owned()),
+        format: ValueFormat::Number { decimals: None },
+        ticks: ticks
+            .iter()
+            .map(|tick| (*tick, format!("{tick}")))
+            .collect(),
+        logarithmic: false,
+    }
+}
 
 fn chart(kind: ChartKind, categories: usize) -> Chart {
     let series = |name: &str, shift: f64, color: u32| Series {
@@ -13,31 +39,63 @@ fn chart(kind: ChartKind, categories: usize) -> Chart {
         values: (0..categories)
             .map(|i| (i != 2).then_some((i as f64 * 7.0 + shift) % 40.0 - 10.0))
             .collect(),
+        positions: (0..categories).map(|i| Some(i as f64 * 3.0)).collect(),
         labels: (0..categories).map(|i| format!("{i}.5")).collect(),
+        mark: kind.mark(),
+        secondary: false,
         color: Color::from_rgb(color),
+    };
+    let ticks: &[f64] = match kind {
+        ChartKind::PercentBar => &[-1.0, 0.0, 1.0],
+        _ => &[-20.0, 0.0, 20.0, 40.0],
     };
     Chart {
         kind,
+        horizontal: false,
         title: Some("Revenue by region".to_owned()),
         categories: (0..categories)
             .map(|i| format!("Quarter {i} of the year"))
             .collect(),
+        category_title: Some("Quarter".to_owned()),
         series: vec![
             series("North", 3.0, 0x1F4E79),
             series("South", 12.0, 0xC55A11),
         ],
         width: None,
         height: 200.0,
-        format: ValueFormat::Number { decimals: None },
-        category_title: Some("Quarter".to_owned()),
-        value_title: Some("EUR".to_owned()),
         legend: true,
         labels: true,
-        ticks: [-20.0, 0.0, 20.0, 40.0]
-            .map(|t| (t, format!("{t}")))
-            .to_vec(),
+        percent_labels: false,
+        format: ValueFormat::Number { decimals: None },
+        value_axis: axis("EUR", ticks),
+        secondary_axis: None,
+        x_axis: (kind == ChartKind::Scatter).then(|| axis("Hours", &[0.0, 100.0, 200.0])),
+        targets: Vec::new(),
         alt: String::new(),
     }
+}
+
+/// All kinds, the horizontal ones, and one that combines bars and a line on two axes.
+fn charts(categories: usize) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = KINDS.map(|kind| chart(kind, categories)).into();
+    for kind in &KINDS[..3] {
+        charts.push(Chart {
+            horizontal: true,
+            ..chart(*kind, categories)
+        });
+    }
+    let mut combined = chart(ChartKind::Bar, categories);
+    combined.series[1].mark = Mark::Line;
+    combined.series[1].secondary = true;
+    combined.secondary_axis = Some(axis("Pieces", &[-20.0, 40.0]));
+    combined.targets = vec![Target {
+        value: 10.0,
+        label: "Target".to_owned(),
+        secondary: false,
+        color: Color::from_rgb(0xC0_00_00),
+    }];
+    charts.push(combined);
+    charts
 }
 
 fn measure(text: &str, size: f32, _: bool) -> f32 {
@@ -80,36 +138,123 @@ fn bounds(shape: &Shape) -> Option<(f32, f32, f32, f32)> {
 
 #[test]
 fn texts_stay_inside_and_apart() {
-    for kind in [
-        ChartKind::Bar,
-        ChartKind::StackedBar,
-        ChartKind::Line,
-        ChartKind::Pie,
-    ] {
-        for categories in [1, 4, 9, 60] {
+    for categories in [1, 4, 9, 60] {
+        for chart in charts(categories) {
             for width in [180.0, 480.0] {
-                let figure = chart_figure(&chart(kind, categories), width, &document(), &measure);
+                let figure = chart_figure(&chart, width, &document(), &measure);
                 let texts: Vec<_> = figure.shapes.iter().filter_map(bounds).collect();
+                let what = format!("{:?} {} {categories} {width}", chart.kind, chart.horizontal);
                 for (index, a) in texts.iter().enumerate() {
                     assert!(
                         a.0 >= -0.5 && a.2 <= width + 0.5 && a.1 >= -0.5 && a.3 <= 200.5,
-                        "{kind:?} {categories} {width}: {a:?}"
+                        "{what}: {a:?}"
                     );
                     for b in &texts[index + 1..] {
                         let touch = a.0 < b.2 - 0.1
                             && b.0 < a.2 - 0.1
                             && a.1 < b.3 - 0.1
                             && b.1 < a.3 - 0.1;
-                        // In a crowded chart, value labels may overlap.
+                        // The lowest labels of a crowded chart come close to its axis.
                         assert!(
                             !touch || categories > 4 || width < 200.0,
-                            "{kind:?} {categories} {width}: {a:?} {b:?}"
+                            "{what}: {a:?} {b:?}"
                         );
                     }
                 }
             }
         }
     }
+}
+
+#[test]
+fn labels_of_values_never_cover_each_other() {
+    for categories in [9, 40, 300] {
+        for mut chart in charts(categories) {
+            chart.targets.clear();
+            let of_values = |figure: &Figure| -> Vec<_> {
+                let is_value = |shape: &&Shape| matches!(shape, Shape::Text { text, .. } if text.ends_with(".5"));
+                figure
+                    .shapes
+                    .iter()
+                    .filter(is_value)
+                    .filter_map(bounds)
+                    .collect()
+            };
+            let texts = of_values(&chart_figure(&chart, 480.0, &document(), &measure));
+            for (index, a) in texts.iter().enumerate() {
+                for b in &texts[index + 1..] {
+                    let apart = a.0 >= b.2 - 0.1
+                        || b.0 >= a.2 - 0.1
+                        || a.1 >= b.3 - 0.1
+                        || b.1 >= a.3 - 0.1;
+                    assert!(
+                        apart || chart.kind.is_round(),
+                        "{:?}: {a:?} {b:?}",
+                        chart.kind
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn horizontal_bars_grow_to_the_right() {
+    let upright = chart(ChartKind::Bar, 4);
+    let lying = Chart {
+        horizontal: true,
+        ..chart(ChartKind::Bar, 4)
+    };
+    let longest = |chart: &Chart, side: fn(f32, f32) -> f32| {
+        let figure = chart_figure(chart, 400.0, &document(), &measure);
+        let sides = figure.shapes.iter().filter_map(|shape| match shape {
+            Shape::Rect { width, height, .. } => Some(side(*width, *height)),
+            _ => None,
+        });
+        sides.fold(0.0, f32::max)
+    };
+    assert!(longest(&upright, |_, height| height) > longest(&upright, |width, _| width));
+    assert!(longest(&lying, |width, _| width) > longest(&lying, |_, height| height));
+}
+
+#[test]
+fn a_logarithmic_axis_spaces_powers_of_ten_equally() {
+    let mut chart = chart(ChartKind::Line, 3);
+    chart.value_axis = axis("EUR", &[1.0, 10.0, 100.0]);
+    chart.value_axis.logarithmic = true;
+    let scale = scale::Scale::new(&chart.value_axis, &chart);
+    assert!((scale.share(10.0) - 0.5).abs() < 1e-6);
+    assert_eq!(
+        (scale.share(0.5), scale.share(1e9), scale.base()),
+        (0.0, 1.0, 0.0)
+    );
+}
+
+#[test]
+fn a_doughnut_has_a_hole() {
+    let figure = chart_figure(&chart(ChartKind::Doughnut, 4), 400.0, &document(), &measure);
+    let curves = figure.shapes.iter().filter_map(|shape| match shape {
+        Shape::Path { commands, .. } => Some(
+            commands
+                .iter()
+                .filter(|command| matches!(command, PathCommand::CurveTo(..)))
+                .count(),
+        ),
+        _ => None,
+    });
+    assert!(curves.clone().count() > 0 && curves.clone().all(|count| count >= 2));
+}
+
+#[test]
+fn the_shares_of_a_percent_bar_fill_the_axis() {
+    let mut chart = chart(ChartKind::PercentBar, 2);
+    chart.series[0].values = vec![Some(1.0), Some(1e300)];
+    chart.series[1].values = vec![Some(3.0), Some(1e300)];
+    assert_eq!(chart.share(0, 0), Some(0.25));
+    assert_eq!(chart.share(1, 1), Some(0.5));
+    chart.series[0].values[0] = Some(0.0);
+    chart.series[1].values[0] = Some(0.0);
+    assert_eq!(chart.share(0, 0), None);
 }
 
 #[test]
@@ -150,22 +295,16 @@ fn right_to_left_mirrors_the_axis() {
 
 #[test]
 fn hostile_numbers_stay_finite() {
-    for kind in [
-        ChartKind::Bar,
-        ChartKind::StackedBar,
-        ChartKind::Line,
-        ChartKind::Pie,
-    ] {
-        let mut chart = chart(kind, 3);
+    for mut chart in charts(3) {
         chart.series[0].values = vec![Some(1e308), Some(f64::NAN), Some(-1e308)];
         chart.series[1].values = vec![Some(1e308)];
-        chart.ticks = vec![(-1e308, "-".into()), (1e308, "+".into())];
+        chart.value_axis.ticks = vec![(-1e308, "-".into()), (1e308, "+".into())];
         let figure = chart_figure(&chart, 0.0, &document(), &measure);
         assert!(!format!("{figure:?}").contains("NaN"));
         assert!(!format!("{figure:?}").contains("inf"));
         chart.categories.clear();
         chart.series.clear();
-        chart.ticks.clear();
+        chart.value_axis.ticks.clear();
         let figure = chart_figure(&chart, 300.0, &document(), &measure);
         assert!(!format!("{figure:?}").contains("NaN"));
     }

@@ -7,6 +7,7 @@ mod files;
 mod font_arguments;
 mod fonts;
 mod left_out;
+mod lint;
 #[cfg(not(feature = "service"))]
 mod native;
 mod render;
@@ -29,6 +30,8 @@ pub enum Command {
     Render(Box<render::Arguments>),
     /// Check a template and, if given, its data.
     Validate(validate::Arguments),
+    /// Say what in templates is legal and unwise.
+    Lint(lint::Arguments),
     #[cfg(feature = "service")]
     #[command(flatten)]
     Service(service::Command),
@@ -48,6 +51,7 @@ impl Command {
         match self {
             Self::Render(arguments) => render::run(&arguments, output),
             Self::Validate(arguments) => validate::run(&arguments, output),
+            Self::Lint(arguments) => lint::run(&arguments, output),
             #[cfg(feature = "service")]
             Self::Service(command) => command.run(output),
             Self::Schema(arguments) => schema::run(&arguments),

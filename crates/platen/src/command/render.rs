@@ -9,7 +9,10 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use platen_document::template::{Orientation, PaperSize};
-use platen_render::{Attachment, Format, Relationship, RenderOptions, Rendered, Standard};
+use platen_render::{
+    Attachment, CsvOptions, CsvValues, Format, Relationship, RenderOptions, Rendered, Standard,
+    is_separator,
+};
 use serde_json::Value as Json;
 
 #[cfg(not(feature = "service"))]
@@ -74,6 +77,18 @@ pub struct Arguments {
     /// Name of the table to write as CSV.
     #[arg(long)]
     table: Option<String>,
+    /// Character between the fields of a CSV, or `tab`; default: `,`.
+    #[arg(long, value_name = "CHARACTER", value_parser = separator)]
+    csv_separator: Option<char>,
+    /// Start a CSV with a byte order mark, for Excel.
+    #[arg(long)]
+    csv_bom: bool,
+    /// Quote every field of a CSV.
+    #[arg(long)]
+    csv_quote_all: bool,
+    /// Write the values of a CSV as in the other formats, and not for programs.
+    #[arg(long)]
+    csv_formatted: bool,
     /// Fixed time for `now()` and file dates, in seconds since 1970; makes the output
     /// reproducible.
     #[arg(long, env = "SOURCE_DATE_EPOCH", value_name = "SECONDS")]
@@ -203,11 +218,32 @@ fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
         attachments,
         page: arguments.page,
         dots_per_inch: arguments.dpi,
-        table: arguments.table.clone(),
+        csv: CsvOptions {
+            table: arguments.table.clone(),
+            delimiter: arguments.csv_separator.unwrap_or(','),
+            quote_all: arguments.csv_quote_all,
+            bom: arguments.csv_bom,
+            values: if arguments.csv_formatted {
+                CsvValues::Formatted
+            } else {
+                CsvValues::Raw
+            },
+            ..CsvOptions::default()
+        },
         now_unix_seconds: arguments.now,
         assets: arguments.assets.clone().or(folder),
         stop: None,
     })
+}
+
+/// Reads the separator of a CSV.
+fn separator(text: &str) -> Result<char, String> {
+    let mut symbols = text.chars();
+    match (text, symbols.next(), symbols.next()) {
+        ("tab", ..) => Ok('\t'),
+        (_, Some(symbol), None) if is_separator(symbol) => Ok(symbol),
+        _ => Err("give one character such as `;` or `|`, or `tab`".to_owned()),
+    }
 }
 
 fn attachment(path: &Path) -> Result<Attachment, Failure> {

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use platen_document::Diagnostic;
+use platen_document::{Diagnostic, diagnostic::Source, position_of};
 
 use super::files::{read, read_json};
 #[cfg(not(feature = "service"))]
@@ -24,6 +24,17 @@ pub struct Arguments {
     data: Option<PathBuf>,
 }
 
+/// The file, line and column that a diagnostic of the template refers to, if it refers to one.
+fn place(arguments: &Arguments, source: &[u8], diagnostic: &Diagnostic) -> String {
+    let text = std::str::from_utf8(source).ok();
+    let position = text
+        .filter(|_| diagnostic.source == Source::Template && !diagnostic.path.is_empty())
+        .and_then(|text| position_of(text, &diagnostic.path));
+    position.map_or_else(String::new, |position| {
+        format!("{}:{position}: ", arguments.template.display())
+    })
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let source = read(&arguments.template)?;
@@ -36,7 +47,10 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     } else {
         for diagnostic in &found {
             if diagnostic.is_error() || !output.quiet {
-                say(format_args!("{diagnostic}"));
+                say(format_args!(
+                    "{}{diagnostic}",
+                    place(arguments, &source, diagnostic)
+                ));
             }
         }
         let errors = found.iter().filter(|one| one.is_error()).count();

@@ -279,7 +279,10 @@ fn drawings_have_sizes() {
         panic!();
     };
     assert_eq!(chart.series[0].values, [Some(10.0), None, None]);
-    assert_eq!(chart.ticks.last(), Some(&(10.0, "10".to_owned())));
+    assert_eq!(
+        chart.value_axis.ticks.last(),
+        Some(&(10.0, "10".to_owned()))
+    );
     let BlockKind::KeyValue(pairs) = &body[6].kind else {
         panic!();
     };

@@ -40,7 +40,21 @@ pub fn picture() -> Arc<ImageData> {
         format: ImageFormat::Png,
         width_px: 120,
         height_px: 60,
+        drawing: None,
     })
+}
+
+/// An axis with the given ticks.
+pub fn axis(title: &str, ticks: &[f64]) -> Axis {
+    Axis {
+        title: Some(title.to_owned()),
+        format: ValueFormat::Number { decimals: Some(0) },
+        ticks: ticks
+            .iter()
+            .map(|tick| (*tick, format!("{tick}")))
+            .collect(),
+        logarithmic: false,
+    }
 }
 
 pub fn chart(kind: ChartKind, colors: &[Color]) -> Chart {
@@ -50,13 +64,24 @@ pub fn chart(kind: ChartKind, colors: &[Color]) -> Chart {
             .iter()
             .map(|v| v.map_or(String::new(), |v| format!("{v}k")))
             .collect(),
+        positions: vec![Some(1.0), Some(2.5), Some(4.0), Some(8.0)],
         values: values.to_vec(),
+        mark: kind.mark(),
+        secondary: false,
         color,
+    };
+    let ticks: &[f64] = match kind {
+        ChartKind::Pie | ChartKind::Doughnut => &[],
+        ChartKind::PercentBar => &[0.0, 0.5, 1.0],
+        ChartKind::StackedBar | ChartKind::StackedArea => &[0.0, 50.0, 100.0, 150.0, 200.0, 250.0],
+        _ => &[0.0, 50.0, 100.0, 150.0, 200.0],
     };
     Chart {
         kind,
+        horizontal: false,
         title: Some(format!("Revenue ({kind:?})")),
         categories: ["Q1", "Q2", "Q3", "Q4"].map(str::to_owned).to_vec(),
+        category_title: Some("Quarter".to_owned()),
         series: vec![
             series(
                 "North",
@@ -71,24 +96,58 @@ pub fn chart(kind: ChartKind, colors: &[Color]) -> Chart {
         ],
         width: None,
         height: 180.0,
-        format: ValueFormat::Number { decimals: Some(0) },
-        category_title: Some("Quarter".to_owned()),
-        value_title: Some("kEUR".to_owned()),
         legend: true,
         labels: true,
-        ticks: if kind == ChartKind::Pie {
-            Vec::new()
-        } else if kind == ChartKind::StackedBar {
-            [0.0, 50.0, 100.0, 150.0, 200.0, 250.0]
-                .map(|t| (t, format!("{t}")))
-                .to_vec()
-        } else {
-            [0.0, 50.0, 100.0, 150.0, 200.0]
-                .map(|t| (t, format!("{t}")))
-                .to_vec()
-        },
+        percent_labels: false,
+        format: ValueFormat::Number { decimals: Some(0) },
+        value_axis: axis("kEUR", ticks),
+        secondary_axis: None,
+        x_axis: (kind == ChartKind::Scatter).then(|| axis("Years", &[0.0, 5.0, 10.0])),
+        targets: Vec::new(),
         alt: "Revenue by quarter and region".to_owned(),
     }
+}
+
+/// A chart of each kind, one of horizontal bars, and one of bars and a line on two axes with a target.
+pub fn charts(colors: &[Color]) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = [
+        ChartKind::Bar,
+        ChartKind::StackedBar,
+        ChartKind::Line,
+        ChartKind::Pie,
+        ChartKind::PercentBar,
+        ChartKind::Area,
+        ChartKind::StackedArea,
+        ChartKind::Doughnut,
+        ChartKind::Scatter,
+    ]
+    .into_iter()
+    .map(|kind| Chart {
+        legend: kind != ChartKind::Pie,
+        ..chart(kind, colors)
+    })
+    .collect();
+    let target = Target {
+        value: 100.0,
+        label: "Plan".to_owned(),
+        secondary: false,
+        color: colors[2],
+    };
+    charts.push(Chart {
+        horizontal: true,
+        targets: vec![target.clone()],
+        ..chart(ChartKind::Bar, colors)
+    });
+    let mut combined = chart(ChartKind::Bar, colors);
+    combined.series[1].mark = Mark::Line;
+    combined.series[1].secondary = true;
+    combined.secondary_axis = Some(Axis {
+        logarithmic: true,
+        ..axis("Pieces", &[1.0, 10.0, 100.0])
+    });
+    combined.targets = vec![target];
+    charts.push(combined);
+    charts
 }
 
 pub fn barcode() -> Barcode {

@@ -28,6 +28,7 @@ pub fn table(look: &Look, count: usize, group: usize) -> Table {
         key: key.to_owned(),
         width,
         format,
+        sheet: None,
     };
     let currency = || ValueFormat::Currency {
         code: "EUR".to_owned(),

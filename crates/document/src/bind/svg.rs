@@ -1,0 +1,248 @@
+//! SVG pictures: parsed without files, network, scripts or fonts, and with bounds.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use usvg::{
+    ImageHrefResolver, ImageKind, Options, Tree,
+    roxmltree::{Document, Node, NodeId, ParsingOptions},
+};
+
+use super::image::too_large;
+use crate::{
+    bound::{ImageData, ImageFormat},
+    expression::Failure,
+};
+
+/// Maximum size of an SVG in bytes. A small one may still repeat its elements a million times, which
+/// the parser refuses.
+const MAX_BYTES: usize = 4 << 20;
+/// Deepest nesting of elements, with those that `use` and others repeat in their places: drawing
+/// recurses into it.
+const MAX_DEPTH: usize = 128;
+/// Longest side in pixels.
+const MAX_SIDE: f32 = 100_000.0;
+
+/// Whether a file looks like an SVG.
+pub(super) fn is_svg(bytes: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(1_024)]);
+    start
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with('<')
+        && start.contains("<svg")
+}
+
+/// Whether a drawing has texts, which need fonts and are left out.
+pub(super) fn has_text(bytes: &[u8]) -> bool {
+    String::from_utf8_lossy(bytes).contains("<text")
+}
+
+/// Parses a drawing.
+///
+/// # Errors
+/// It is too large, damaged, or refers to other files.
+pub(super) fn parse(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
+    if bytes.len() > MAX_BYTES {
+        return Err(too_large(format!(
+            "the SVG has {} bytes; at most {MAX_BYTES} are allowed",
+            bytes.len()
+        )));
+    }
+    let refers = Arc::new(AtomicBool::new(false));
+    let noticed = Arc::clone(&refers);
+    let options = Options {
+        image_href_resolver: ImageHrefResolver {
+            resolve_data: Box::new(|media_type, data, _| match media_type {
+                "image/jpg" | "image/jpeg" => Some(ImageKind::JPEG(data)),
+                "image/png" => Some(ImageKind::PNG(data)),
+                "image/gif" => Some(ImageKind::GIF(data)),
+                "image/webp" => Some(ImageKind::WEBP(data)),
+                // A drawing in a drawing could hold a further one, and so on.
+                _ => None,
+            }),
+            resolve_string: Box::new(move |_, _| {
+                noticed.store(true, Ordering::Relaxed);
+                None
+            }),
+        },
+        ..Options::default()
+    };
+    let unreadable =
+        |reason: String| Failure::new("invalid-image", format!("the SVG cannot be read: {reason}"));
+    let text = std::str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
+    // Illustrator begins its files with a document type, whose entities the parser bounds.
+    let parsing = ParsingOptions {
+        allow_dtd: true,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(text, parsing)
+        .map_err(|error| unreadable(error.to_string()))?;
+    if depth_exceeds(&document) {
+        return Err(too_large(format!(
+            "the SVG nests or repeats its groups deeper than {MAX_DEPTH} levels"
+        )));
+    }
+    let tree =
+        Tree::from_xmltree(&document, &options).map_err(|error| unreadable(error.to_string()))?;
+    if refers.load(Ordering::Relaxed) {
+        return Err(Failure {
+            hint: Some("embed the picture in the SVG as a `data:` URL".to_owned()),
+            ..Failure::new(
+                "invalid-image",
+                "the SVG refers to a picture elsewhere, which is not fetched",
+            )
+        });
+    }
+    let (width, height) = (tree.size().width(), tree.size().height());
+    if width > MAX_SIDE || height > MAX_SIDE {
+        return Err(too_large(format!(
+            "the SVG measures {width} x {height}; a side has at most {MAX_SIDE}"
+        )));
+    }
+    Ok(ImageData {
+        bytes: Arc::clone(bytes),
+        format: ImageFormat::Svg,
+        width_px: width.ceil().max(1.0) as u32,
+        height_px: height.ceil().max(1.0) as u32,
+        drawing: Some(Arc::new(tree)),
+    })
+}
+
+/// Whether elements are nested too deeply where they are drawn. An element that repeats itself is.
+fn depth_exceeds(document: &Document<'_>) -> bool {
+    let named: FxHashMap<&str, Node<'_, '_>> = document
+        .descendants()
+        .filter_map(|node| Some((node.attribute("id")?, node)))
+        .collect();
+    let mut depths: FxHashMap<NodeId, usize> = FxHashMap::default();
+    let mut open: FxHashSet<NodeId> = FxHashSet::default();
+    let mut stack = vec![(document.root(), false)];
+    while let Some((node, is_left)) = stack.pop() {
+        if is_left {
+            open.remove(&node.id());
+            let below = inner(node, &named).filter_map(|inner| depths.get(&inner.id()));
+            let depth = below.max().copied().unwrap_or(0) + 1;
+            if depth > MAX_DEPTH {
+                return true;
+            }
+            depths.insert(node.id(), depth);
+            continue;
+        }
+        if depths.contains_key(&node.id()) {
+            continue;
+        }
+        if !open.insert(node.id()) || open.len() > MAX_DEPTH {
+            return true;
+        }
+        stack.push((node, true));
+        stack.extend(inner(node, &named).map(|inner| (inner, false)));
+    }
+    false
+}
+
+/// The elements that are drawn within one: its children, and what its attributes refer to.
+fn inner<'d, 'i>(
+    node: Node<'d, 'i>,
+    named: &FxHashMap<&'d str, Node<'d, 'i>>,
+) -> impl Iterator<Item = Node<'d, 'i>> {
+    let references = node.attributes().filter_map(|attribute| {
+        let value = attribute.value().trim();
+        let id = match attribute.name() {
+            "href" => value.strip_prefix('#')?,
+            _ => {
+                let (_, after) = value.split_once("url(")?;
+                let inside = after.split_once(')')?.0;
+                inside
+                    .trim_matches(|symbol| matches!(symbol, '"' | '\'' | ' '))
+                    .strip_prefix('#')?
+            }
+        };
+        named.get(id).copied()
+    });
+    let referred: Vec<Node<'d, 'i>> = references.collect();
+    node.children().filter(Node::is_element).chain(referred)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(svg: &str) -> Result<ImageData, Failure> {
+        let bytes: Arc<[u8]> = Arc::from(svg.as_bytes());
+        assert!(is_svg(&bytes), "{svg}");
+        parse(&bytes)
+    }
+
+    #[test]
+    fn a_drawing_has_its_size() {
+        let data = parsed(
+            "<?xml version=\"1.0\"?><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 30 20.5\">\
+             <rect width=\"30\" height=\"20\"/></svg>",
+        )
+        .unwrap();
+        assert_eq!(data.size(), (30.0, 20.5));
+        assert_eq!((data.width_px, data.height_px), (30, 21));
+    }
+
+    #[test]
+    fn what_is_no_drawing_is_refused() {
+        let outside = "<svg xmlns=\"http://www.w3.org/2000/svg\" \
+                       xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"9\" height=\"9\">\
+                       <image xlink:href=\"/etc/hostname\" width=\"9\" height=\"9\"/></svg>";
+        assert!(parsed(outside).unwrap_err().message.contains("elsewhere"));
+        for svg in [
+            "<svg",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"0\" height=\"4\"/>",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1e7\" height=\"4\"/>",
+        ] {
+            assert!(parsed(svg).is_err(), "{svg}");
+        }
+    }
+
+    #[test]
+    fn bombs_end() {
+        // Each group uses the one before ten times.
+        let mut svg = String::from(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" \
+             width=\"9\" height=\"9\"><g id=\"g0\"><rect width=\"1\" height=\"1\"/></g>",
+        );
+        for level in 1..9 {
+            svg.push_str(&format!("<g id=\"g{level}\">"));
+            for _ in 0..10 {
+                svg.push_str(&format!("<use xlink:href=\"#g{}\"/>", level - 1));
+            }
+            svg.push_str("</g>");
+        }
+        svg.push_str("</svg>");
+        assert!(parsed(&svg).is_err());
+        let laughs = "<!DOCTYPE svg [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">\
+                      <!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\">]><svg xmlns=\"http://www.w3.org/2000/svg\" \
+                      width=\"9\" height=\"9\"><title>&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;</title></svg>";
+        let _ = parsed(laughs);
+        let deep = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\">{}{}</svg>",
+            "<g>".repeat(20_000),
+            "</g>".repeat(20_000)
+        );
+        assert!(parsed(&deep).is_err());
+        let mut chain = String::from(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\">\
+             <g id=\"g0\"><rect width=\"1\" height=\"1\"/></g>",
+        );
+        for level in 1..5_000 {
+            let before = level - 1;
+            chain.push_str(&format!(
+                "<g id=\"g{level}\"><use href=\"#g{before}\"/></g>"
+            ));
+        }
+        chain.push_str("</svg>");
+        assert!(parsed(&chain).is_err());
+        let itself = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\">\
+                      <g id=\"a\"><use href=\"#a\"/></g></svg>";
+        assert!(parsed(itself).is_err());
+    }
+}
