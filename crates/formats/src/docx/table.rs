@@ -317,7 +317,8 @@ impl<'a> Writer<'a> {
     /// Writes the space above a table, as a paragraph: tables have none of their own.
     pub(super) fn space_before(&mut self, id: StyleId) {
         let space = self.document.styles[id].space_before;
-        if space > 0.5 || std::mem::take(&mut self.break_before) {
+        // `gap` takes the break that waits: asking for it here must leave it there.
+        if space > 0.5 || self.break_before {
             self.gap(space.max(1.0));
         }
     }
