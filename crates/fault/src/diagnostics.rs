@@ -265,6 +265,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "tables-omitted",
         "CSV can hold only one table; the others are omitted.",
     ),
+    (
+        "tabs-simplified",
+        "The format has no tab stops, or no leaders for them.",
+    ),
     ("template-too-large", "The template is larger than allowed."),
     (
         "text-cut",

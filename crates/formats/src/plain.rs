@@ -12,7 +12,7 @@ pub(crate) fn cell_text<'a>(cell: &'a Cell, document: &Document) -> Cow<'a, str>
     match &cell.content {
         CellContent::Text(text) => Cow::Borrowed(text),
         CellContent::Inlines(content) => match content.as_ref() {
-            [Inline::Text { text, .. }] => Cow::Borrowed(text),
+            [Inline::Text { text, .. }] if !text.contains('\t') => Cow::Borrowed(text),
             content => Cow::Owned(plain_text(content)),
         },
         CellContent::Blocks(blocks) => Cow::Owned(blocks_text(blocks, document)),

@@ -10,9 +10,11 @@ use std::{
 use skrifa::{
     FontRef, MetadataProvider, Tag,
     instance::{LocationRef, Size},
-    raw::FileRef,
+    raw::{FileRef, TableProvider},
     string::StringId,
 };
+
+use crate::color_glyph::{GlyphPicture, picture};
 
 /// The bytes of a font file.
 #[derive(Clone)]
@@ -69,6 +71,10 @@ pub struct FaceData {
     pub space: f32,
     /// Whether glyphs may be drawn from color tables alone, without an outline.
     colored: bool,
+    /// Whether it has serifs, which decides between fallback fonts.
+    pub(crate) serif: bool,
+    /// Whether glyphs are pictures rather than outlines.
+    pub(crate) pictures: bool,
     /// Underline: distance of its top below the baseline, and thickness, in em.
     pub underline: (f32, f32),
     /// Glyph and advance (font units) of each ASCII character; glyph 0 if there is none.
@@ -119,6 +125,8 @@ impl FaceData {
             ascent: (metrics.ascent / units).clamp(0.1, 3.0),
             descent: (-metrics.descent / units).clamp(0.0, 3.0),
             space,
+            serif: has_serifs(&font),
+            pictures: !has_outlines(&font),
             underline,
             ascii,
             bytes,
@@ -143,7 +151,21 @@ impl FaceData {
             return self.ascii[character as usize].0 != 0;
         }
         let glyph = self.shaping.charmap().map_unicode(character);
-        glyph.is_some_and(|glyph| !self.colored || self.draws(glyph.to_u32()))
+        glyph.is_some_and(|glyph| {
+            !self.colored || self.draws(glyph.to_u32()) || self.has_picture(glyph.to_u32())
+        })
+    }
+
+    /// Whether the glyph is a picture, and no outline.
+    fn has_picture(&self, glyph: u32) -> bool {
+        let glyph = u16::try_from(glyph).ok();
+        glyph.is_some_and(|glyph| self.picture(glyph).is_some())
+    }
+
+    /// The picture of a glyph of a font that draws with pictures.
+    pub(crate) fn picture(&self, glyph: u16) -> Option<GlyphPicture> {
+        let font = self.font_ref().filter(|_| self.pictures)?;
+        picture(&font, glyph, self.units_per_em)
     }
 
     /// Whether the glyph has an outline.
@@ -154,6 +176,30 @@ impl FaceData {
         });
         bounds.is_some_and(|bounds| bounds.x_max > bounds.x_min)
     }
+}
+
+/// Whether the PANOSE classification names serifs (ISO/IEC 14496-22 §5.2.7.17); without one, whether
+/// the family's name does.
+fn has_serifs(font: &FontRef<'_>) -> bool {
+    const LATIN_TEXT: u8 = 2;
+    let panose = font.os2().ok().map(|os2| os2.panose_10().to_vec());
+    match panose.as_deref() {
+        Some([LATIN_TEXT, style @ 2..=15, ..]) => *style <= 10,
+        _ => {
+            let names = font.localized_strings(StringId::FAMILY_NAME);
+            let name = names
+                .english_or_first()
+                .map(|name| name.to_string().to_lowercase());
+            name.is_some_and(|name| name.contains("serif") && !name.contains("sans"))
+        }
+    }
+}
+
+/// Whether the glyphs are pictures, which are drawn as images.
+fn has_pictures(font: &FontRef<'_>) -> bool {
+    [Tag::new(b"CBDT"), Tag::new(b"sbix")]
+        .into_iter()
+        .any(|tag| has_table(font, tag))
 }
 
 /// Whether the glyphs are outlines, which PDF can embed.
@@ -250,8 +296,7 @@ const MAX_FACES: usize = 20_000;
 
 impl FontLibrary {
     /// Reads the description of every face in a font file, for [`FontLibrary::add`]. Empty if the
-    /// bytes are not a font. Skips bitmap faces, such as those of emoji fonts, because they have no
-    /// outlines to embed.
+    /// bytes are not a font. Skips faces that have neither outlines nor color pictures.
     #[must_use]
     pub fn inspect(bytes: &[u8], origin: &str) -> Vec<FaceInfo> {
         let Ok(file) = FileRef::new(bytes) else {
@@ -260,7 +305,7 @@ impl FontLibrary {
         file.fonts()
             .filter_map(Result::ok)
             .enumerate()
-            .filter(|(_, font)| has_outlines(font))
+            .filter(|(_, font)| has_outlines(font) || has_pictures(font))
             .filter_map(|(index, font)| {
                 let family = [StringId::TYPOGRAPHIC_FAMILY_NAME, StringId::FAMILY_NAME]
                     .into_iter()

@@ -1,10 +1,12 @@
 //! The paginator: turns a bound document into pages of positioned items, together with the logical
 //! structure that tagged PDF needs. The crate is pure: no files, network or clock.
 
+mod color_glyph;
 mod compose;
 pub mod figure;
 pub mod fonts;
 pub mod page;
+mod script;
 pub mod shape;
 mod text;
 

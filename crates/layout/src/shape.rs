@@ -3,6 +3,8 @@
 //! A word is a stretch of text without a line break opportunity, in one face and one direction.
 //! Numbers bypass the shaper and keep tabular widths.
 
+mod itemize;
+
 use std::{collections::BTreeSet, hash::BuildHasher, sync::Arc};
 
 use harfrust::{Buffer, Direction, Language, ShapeOptions, ShapePlan, ShaperFont};
@@ -13,7 +15,11 @@ use platen_document::{
 };
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::fonts::{FaceData, FaceId, FontLibrary};
+use crate::{
+    color_glyph::GlyphPicture,
+    fonts::{FaceData, FaceId, FontLibrary},
+    script::Script,
+};
 
 /// One glyph of a word. Lengths are in font units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +43,8 @@ pub struct Word {
     pub face: FaceId,
     /// Whether it is right-to-left. Glyphs are in visual order in any case.
     pub right_to_left: bool,
+    /// Whether its glyphs are pictures, drawn as images.
+    pub(crate) pictures: bool,
     /// Width in em.
     pub width: f32,
     /// Its text.
@@ -68,6 +76,8 @@ struct FontChain {
 pub(crate) const MAX_WORD_BYTES: usize = 1024;
 /// Maximum number of words kept from one layout to the next.
 const MAX_KEPT_WORDS: usize = 60_000;
+/// Maximum number of pictures of glyphs that are kept.
+const MAX_PICTURES: usize = 1_000;
 /// Maximum size of the words kept from one layout to the next, in bytes.
 const MAX_KEPT_BYTES: usize = 16 << 20;
 
@@ -84,7 +94,12 @@ pub struct Shaper {
     language_tag: String,
     /// Font key of each style of the current document, looked up once.
     style_keys: Vec<Option<FontKey>>,
+    /// Faces for scripts that a chain lacks, best first.
+    script_faces: FxHashMap<(FontKey, Script), Arc<[FaceId]>>,
+    /// Faces for characters that those lack, too.
     fallbacks: FxHashMap<(char, bool, bool), Option<FaceId>>,
+    /// Pictures of glyphs that are drawn as images.
+    pictures: FxHashMap<(FaceId, u16), Option<GlyphPicture>>,
     missing: BTreeSet<char>,
     unknown_families: BTreeSet<String>,
     buffer: Buffer,
@@ -104,7 +119,9 @@ impl Shaper {
             language: None,
             language_tag: String::new(),
             style_keys: Vec::new(),
+            script_faces: FxHashMap::default(),
             fallbacks: FxHashMap::default(),
+            pictures: FxHashMap::default(),
             missing: BTreeSet::new(),
             unknown_families: BTreeSet::new(),
             buffer: Buffer::new(),
@@ -140,6 +157,17 @@ impl Shaper {
         self.unknown_families.iter().cloned().collect()
     }
 
+    /// The picture of a glyph of `face`.
+    pub(crate) fn picture(&mut self, face: FaceId, glyph: u16) -> Option<GlyphPicture> {
+        if self.pictures.len() > MAX_PICTURES {
+            self.pictures.clear();
+        }
+        let library = &self.library;
+        let entry = self.pictures.entry((face, glyph));
+        let read = || library.face(face)?.picture(glyph);
+        entry.or_insert_with(read).clone()
+    }
+
     /// Starts a document. Invalidates the words of the previous one if the cache has outgrown its
     /// limit, the language changed, or some of its characters had no glyph.
     pub(crate) fn begin(&mut self, language: &str) {
@@ -150,6 +178,7 @@ impl Shaper {
             self.words_bytes = 0;
             self.index.clear();
             self.plans.clear();
+            self.script_faces.clear();
             self.language_tag = language.to_owned();
             self.language = Language::new(language);
         }
@@ -319,58 +348,11 @@ impl Shaper {
         Some(Word {
             face: *chain.faces.first()?,
             right_to_left: false,
+            pictures: false,
             width: width / face.units_per_em,
             text: text.into(),
             glyphs: glyphs.into(),
         })
-    }
-
-    /// Splits `text` wherever the face that covers it changes.
-    fn faces_of(&mut self, key: FontKey, text: &str) -> Vec<(usize, usize, FaceId)> {
-        let chain = &self.chains[usize::from(key.0)];
-        let first = chain.faces.first().copied().unwrap_or(FaceId(0));
-        if text.chars().all(|c| chain.primary.covers(c)) {
-            return vec![(0, text.len(), first)];
-        }
-        let (bold, italic) = (chain.bold, chain.italic);
-        let mut runs: Vec<(usize, usize, FaceId)> = Vec::new();
-        for (start, character) in text.char_indices() {
-            let end = start + character.len_utf8();
-            let last = runs.last().map(|run| run.2);
-            let face = if joins(character) {
-                last.unwrap_or(first)
-            } else {
-                self.face_for(key, character, bold, italic)
-                    .unwrap_or_else(|| {
-                        self.missing.insert(character);
-                        last.unwrap_or(first)
-                    })
-            };
-            match runs.last_mut() {
-                Some(run) if run.2 == face => run.1 = end,
-                _ => runs.push((start, end, face)),
-            }
-        }
-        runs
-    }
-
-    fn face_for(
-        &mut self,
-        key: FontKey,
-        character: char,
-        bold: bool,
-        italic: bool,
-    ) -> Option<FaceId> {
-        let library = &self.library;
-        let chain = &self.chains[usize::from(key.0)];
-        let covers = |id: &FaceId| library.face(*id).is_some_and(|face| face.covers(character));
-        if let Some(face) = chain.faces.iter().copied().find(covers) {
-            return Some(face);
-        }
-        *self
-            .fallbacks
-            .entry((character, bold, italic))
-            .or_insert_with(|| library.fallback(character, bold, italic))
     }
 
     fn shape_run(&mut self, text: &str, face: FaceId, right_to_left: bool) -> Word {
@@ -428,6 +410,7 @@ impl Shaper {
         Word {
             face,
             right_to_left,
+            pictures: data.pictures,
             width: width / data.units_per_em,
             text: text.into(),
             glyphs,
@@ -453,10 +436,4 @@ fn is_number(text: &str) -> bool {
                 b'0'..=b'9' | b'.' | b',' | b'-' | b'+' | b'%' | b':' | b'/' | b'$'
             )
         })
-}
-
-/// Combining marks and joiners, which stay in the face of the character before them.
-fn joins(character: char) -> bool {
-    matches!(character as u32,
-        0x300..=0x36F | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2069 | 0xFE00..=0xFE0F | 0x20D0..=0x20FF | 0x00AD | 0x064B..=0x065F)
 }

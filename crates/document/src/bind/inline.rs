@@ -261,7 +261,7 @@ pub(super) fn push_text(
     let push = |inlines: &mut Vec<Inline>, piece: &str| {
         if !piece.is_empty() {
             inlines.push(Inline::Text {
-                text: piece.replace('\t', " ").into(),
+                text: piece.into(),
                 style,
                 link: link.cloned(),
             });

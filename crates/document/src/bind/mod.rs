@@ -272,6 +272,7 @@ impl<'b> Binder<'b> {
             language: locale.tag().to_owned(),
             direction: locale.direction(),
             digits: locale.digits(),
+            decimal_separator: locale.decimal_separator().to_owned(),
             styles: self.styles,
             named,
             theme: self.compiled.parts.sheet.colors.clone(),

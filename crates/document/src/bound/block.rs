@@ -124,7 +124,7 @@ pub fn plain_text(content: &[Inline]) -> String {
     let mut plain = String::new();
     for inline in content {
         match inline {
-            Inline::Text { text, .. } => plain.push_str(text),
+            Inline::Text { text, .. } => plain.push_str(&text.replace('\t', " ")),
             Inline::Break => plain.push('\n'),
             Inline::PageNumber(_) | Inline::PageCount(_) | Inline::Footnote { .. } => {}
         }

@@ -12,8 +12,8 @@ pub use self::{
     block::*,
     chart::*,
     style::{
-        Align, Baseline, Border, Borders, LineStyle, Sides, Style, StyleId, StyleTable,
-        VerticalAlign,
+        Align, Baseline, Border, Borders, LineStyle, Sides, Style, StyleId, StyleTable, TabAlign,
+        TabLeader, TabStop, VerticalAlign,
     },
     table::*,
 };
@@ -30,6 +30,8 @@ pub struct Document {
     pub direction: Direction,
     /// Digits for page numbers.
     pub digits: Digits,
+    /// The decimal separator of numbers, which decimal tabs and columns align.
+    pub decimal_separator: String,
     /// The styles that [`StyleId`]s refer to.
     pub styles: StyleTable,
     /// Ids of the styles with a fixed meaning.

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use crate::Color;
-pub use crate::template::{Align, LineStyle, VerticalAlign};
+pub use crate::template::{Align, LineStyle, TabAlign, TabLeader, VerticalAlign};
 
 /// Values for the four sides of a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,6 +44,17 @@ pub struct Border {
 
 /// Borders of a box.
 pub type Borders = Sides<Option<Border>>;
+
+/// A position to which a tab leads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TabStop {
+    /// Distance from the start side of the column, in points.
+    pub position: f32,
+    /// Which part of the text behind the tab stands there.
+    pub align: TabAlign,
+    /// What fills the gap.
+    pub leader: TabLeader,
+}
 
 /// All resolved properties of a text or box. Lengths are in points.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,10 +99,14 @@ pub struct Style {
     pub indent_end: f32,
     /// Additional indent of the first line, in points; negative for a hanging indent.
     pub indent_first_line: f32,
+    /// Where tabs lead, in ascending order.
+    pub tabs: Arc<[TabStop]>,
     /// Space between border and content, in points.
     pub padding: Sides<f32>,
     /// Borders.
     pub borders: Borders,
+    /// Whether the block spans all text columns of its section.
+    pub column_span: bool,
     /// Whether to hyphenate words at line ends.
     pub hyphenate: bool,
     /// Whether to stay on the page of the next block.
@@ -139,8 +154,10 @@ impl Default for Style {
             indent_start: 0.0,
             indent_end: 0.0,
             indent_first_line: 0.0,
+            tabs: Arc::default(),
             padding: Sides::all(0.0),
             borders: Sides::all(None),
+            column_span: false,
             hyphenate: false,
             keep_with_next: false,
             keep_together: false,

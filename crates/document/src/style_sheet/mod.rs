@@ -9,9 +9,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     Color, Diagnostic,
-    bound::{Baseline, Border, Sides, Style, ThemeColors},
+    bound::{Baseline, Border, Sides, Style, TabStop, ThemeColors},
     pointer, suggestion,
-    template::{BorderSpec, Edges, FontFamily, Side, StyleRef, StyleSpec, Theme},
+    template::{self, BorderSpec, Edges, FontFamily, Side, StyleRef, StyleSpec, Theme},
 };
 
 pub(crate) use self::builtin::NAMES;
@@ -188,6 +188,12 @@ impl StyleSheet {
         if let Some(family) = &spec.font_family {
             style.font_families = families(Some(family), "Liberation Sans");
         }
+        if let Some(span) = spec.column_span {
+            style.column_span = span == template::ColumnSpan::All;
+        }
+        if let Some(stops) = &spec.tabs {
+            style.tabs = tab_stops(stops);
+        }
         if spec.background.is_some() {
             style.background = spec.background;
         }
@@ -228,8 +234,10 @@ pub(crate) fn inherited(style: &Style) -> Style {
         indent_start: 0.0,
         indent_end: 0.0,
         indent_first_line: 0.0,
+        tabs: Arc::default(),
         padding: Sides::all(0.0),
         borders: Sides::all(None),
+        column_span: false,
         keep_with_next: false,
         keep_together: false,
         baseline: Baseline::Normal,
@@ -262,6 +270,20 @@ fn sides(edges: &Edges) -> Sides<f32> {
     }
 }
 
+/// Maximum number of tab stops of a style.
+const MAX_TABS: usize = 50;
+
+fn tab_stops(stops: &[template::TabStop]) -> Arc<[TabStop]> {
+    let stop = |stop: &template::TabStop| TabStop {
+        position: stop.position.to_points(),
+        align: stop.align,
+        leader: stop.leader,
+    };
+    let mut stops: Vec<TabStop> = stops.iter().map(stop).collect();
+    stops.sort_by(|a, b| a.position.total_cmp(&b.position));
+    stops.into()
+}
+
 /// Copies the properties that `over` sets to `spec`.
 fn overlay_spec(spec: &mut StyleSpec, over: &StyleSpec) {
     macro_rules! set {
@@ -289,15 +311,28 @@ fn overlay_spec(spec: &mut StyleSpec, over: &StyleSpec) {
     set!(
         indent_end,
         indent_first_line,
+        tabs,
         padding,
         border,
         hyphenate,
         keep_with_next
     );
-    set!(keep_together, widows, orphans);
+    set!(column_span, keep_together, widows, orphans);
 }
 
 fn check_numbers(spec: &StyleSpec, path: &str, found: &mut Vec<Diagnostic>) {
+    if spec
+        .tabs
+        .as_ref()
+        .is_some_and(|stops| stops.len() > MAX_TABS)
+    {
+        let message = format!("`tabs` must have at most {MAX_TABS} positions");
+        found.push(Diagnostic::error(
+            "out-of-range",
+            pointer::join(path, "tabs"),
+            message,
+        ));
+    }
     let mut range = |field: &str, value: Option<f32>, least: f32, most: f32| {
         if let Some(value) = value
             && !(least..=most).contains(&value)
@@ -330,6 +365,9 @@ fn check_numbers(spec: &StyleSpec, path: &str, found: &mut Vec<Diagnostic>) {
             -2000.0,
             2000.0,
         );
+    }
+    for stop in spec.tabs.iter().flatten() {
+        range("tabs", Some(stop.position.to_points()), 0.0, 20_000.0);
     }
     if let Some(padding) = &spec.padding {
         let sides = sides(padding);

@@ -27,7 +27,8 @@ pub use self::{
     page::{Margins, Orientation, PageSetup, PaperSize},
     part::*,
     style::{
-        Align, BorderSpec, Edges, FontFamily, LineStyle, Side, StyleRef, StyleSpec, VerticalAlign,
+        Align, BorderSpec, ColumnSpan, Edges, FontFamily, LineStyle, Side, StyleRef, StyleSpec,
+        TabAlign, TabLeader, TabStop, VerticalAlign,
     },
     table::*,
 };

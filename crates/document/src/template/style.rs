@@ -75,12 +75,18 @@ pub struct StyleSpec {
     /// Additional indent of the first line; negative for a hanging indent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indent_first_line: Option<Length>,
+    /// Where tabs of the text lead, in addition to a hanging indent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tabs: Option<Vec<TabStop>>,
     /// Space between border and content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub padding: Option<Edges>,
     /// Borders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub border: Option<BorderSpec>,
+    /// Whether the block stands in one column of its section or spans all; one by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column_span: Option<ColumnSpan>,
     /// Hyphenates words at line ends with the locale's patterns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hyphenate: Option<bool>,
@@ -96,6 +102,61 @@ pub struct StyleSpec {
     /// Minimum number of lines of a paragraph at the bottom of a page; 2 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orphans: Option<u8>,
+}
+
+/// How many text columns of its section a block spans.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ColumnSpan {
+    /// One.
+    #[default]
+    One,
+    /// All.
+    All,
+}
+
+/// A position to which a tab leads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TabStop {
+    /// Distance from the start side of the column; one beyond its end means the end.
+    pub position: Length,
+    /// Which part of the text behind the tab stands there; its start by default.
+    #[serde(default)]
+    pub align: TabAlign,
+    /// What fills the gap; nothing by default.
+    #[serde(default)]
+    pub leader: TabLeader,
+}
+
+/// The part of the text that stands at a tab stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TabAlign {
+    /// Its start.
+    #[default]
+    Start,
+    /// Its end.
+    End,
+    /// Its center.
+    Center,
+    /// The decimal separator of a number.
+    Decimal,
+}
+
+/// What fills the gap before a tab stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TabLeader {
+    /// Nothing.
+    #[default]
+    None,
+    /// Dots on the baseline.
+    Dots,
+    /// Dashes.
+    Dashes,
+    /// A line on the baseline.
+    Line,
 }
 
 /// A font family, or several in order of preference.
@@ -125,6 +186,8 @@ pub enum Align {
     Center,
     /// Both sides flush.
     Justify,
+    /// Right, in a table with the decimal separators of the column below each other.
+    Decimal,
 }
 
 /// Vertical alignment in a table cell.

@@ -11,6 +11,7 @@ mod section;
 mod settings;
 mod styles;
 mod table;
+mod tabs;
 
 use std::fmt::Write as _;
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use platen_document::bound::{Align, Baseline, Document, Style, StyleId};
 use rustc_hash::FxHashMap;
 
-use super::NAMESPACES;
+use super::{NAMESPACES, tabs::tab_stops};
 use crate::ooxml::{DECLARATION, Escaped, twips};
 
 /// Index of a Word paragraph style; 0 is `Normal`.
@@ -395,6 +395,9 @@ impl ParagraphProperties {
                 first.abs()
             );
         }
+        if base.is_none_or(|base| base.tabs != style.tabs) {
+            self.tabs.push_str(&tab_stops(style, base));
+        }
         let align = justification(style.align, rtl);
         if base.map_or(align != "left", |base| {
             justification(base.align, rtl) != align
@@ -464,8 +467,8 @@ fn line(style: &Style) -> i32 {
 /// right side.
 pub(super) fn justification(align: Align, rtl: bool) -> &'static str {
     match (align, rtl) {
-        (Align::Start, _) | (Align::Left, false) | (Align::Right, true) => "left",
-        (Align::End, _) | (Align::Right, false) | (Align::Left, true) => "right",
+        (Align::Start, _) | (Align::Left, false) | (Align::Right | Align::Decimal, true) => "left",
+        (Align::End, _) | (Align::Right | Align::Decimal, false) | (Align::Left, true) => "right",
         (Align::Center, _) => "center",
         (Align::Justify, _) => "both",
     }

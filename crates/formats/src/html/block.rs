@@ -220,7 +220,7 @@ pub(super) fn align_name(align: Align) -> &'static str {
         Align::Start => "start",
         Align::End => "end",
         Align::Left => "left",
-        Align::Right => "right",
+        Align::Right | Align::Decimal => "right",
         Align::Center => "center",
         Align::Justify => "justify",
     }

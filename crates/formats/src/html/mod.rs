@@ -168,12 +168,34 @@ impl<'a> Writer<'a> {
         if style != around {
             self.used.insert(style);
             let _ = write!(self.out, "<{element} class=\"r{}\">", style.0);
-            push_escaped(&mut self.out, text);
+            self.tabbed(text, around);
             let _ = write!(self.out, "</{element}>");
         } else {
-            push_escaped(&mut self.out, text);
+            self.tabbed(text, around);
         }
         self.out.push_str(close);
+    }
+
+    /// Writes text; CSS has tabs at equal distances only, so they lead to the hanging indent.
+    fn tabbed(&mut self, text: &str, around: StyleId) {
+        if !text.contains('\t') {
+            push_escaped(&mut self.out, text);
+            return;
+        }
+        for (index, part) in text.split('\t').enumerate() {
+            if index > 0 {
+                self.out
+                    .push_str("<span style=\"white-space:pre\">\t</span>");
+            }
+            push_escaped(&mut self.out, part);
+        }
+        if !self.document.styles[around].tabs.is_empty() {
+            self.report.warn(
+                "tabs-simplified",
+                self.path,
+                "the tab stops of a style have no counterpart in HTML",
+            );
+        }
     }
 
     /// The element that expresses the meaning of the run's style.

@@ -118,7 +118,13 @@ fn style_classes(css: &mut String, id: StyleId, style: &Style) {
     if style.indent_first_line != 0.0 {
         let _ = write!(css, "text-indent:{}pt;", style.indent_first_line);
     }
+    if style.indent_first_line < 0.0 {
+        let _ = write!(css, "tab-size:{}pt;", -style.indent_first_line);
+    }
     box_declarations(css, style);
+    if style.column_span {
+        css.push_str("column-span:all;");
+    }
     if style.keep_with_next {
         css.push_str("break-after:avoid;");
     }

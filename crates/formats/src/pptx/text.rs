@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use platen_document::{
-    bound::{Align, Baseline, Document, Inline, Style, StyleId, plain_text},
+    bound::{Align, Baseline, Document, Inline, Style, StyleId, TabAlign, plain_text},
     work,
 };
 
@@ -194,6 +194,20 @@ impl Typeset<'_> {
                 );
             }
         }
+        if !style.tabs.is_empty() {
+            xml.push_str("<a:tabLst>");
+            for stop in style.tabs.iter() {
+                let position = emu(stop.position * self.scale).clamp(0, 51_206_400);
+                let align = match stop.align {
+                    TabAlign::Start => "l",
+                    TabAlign::End => "r",
+                    TabAlign::Center => "ctr",
+                    TabAlign::Decimal => "dec",
+                };
+                let _ = write!(xml, "<a:tab pos=\"{position}\" algn=\"{align}\"/>");
+            }
+            xml.push_str("</a:tabLst>");
+        }
         xml.push_str("</a:pPr>");
     }
 
@@ -286,7 +300,9 @@ pub(super) fn cut(content: &[Inline], end: usize) -> (Vec<Inline>, Vec<Inline>) 
 pub(super) fn align(align: Align, rtl: bool) -> &'static str {
     match (align, rtl) {
         (Align::Start | Align::Left, false) | (Align::End | Align::Left, true) => "l",
-        (Align::End | Align::Right, false) | (Align::Start | Align::Right, true) => "r",
+        (Align::Decimal, _)
+        | (Align::End | Align::Right, false)
+        | (Align::Start | Align::Right, true) => "r",
         (Align::Center, _) => "ctr",
         (Align::Justify, _) => "just",
     }

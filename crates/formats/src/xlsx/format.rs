@@ -82,9 +82,9 @@ fn cell_format(style: &Style, key: &Key, right_to_left: bool) -> Format {
     // Excel aligns by physical side: right-to-left text starts on the right.
     format = format.set_align(match (style.align, right_to_left) {
         (Align::Start | Align::Left, false) | (Align::Left | Align::End, true) => FormatAlign::Left,
-        (Align::End | Align::Right, false) | (Align::Right | Align::Start, true) => {
-            FormatAlign::Right
-        }
+        (Align::Decimal, _)
+        | (Align::End | Align::Right, false)
+        | (Align::Right | Align::Start, true) => FormatAlign::Right,
         (Align::Center, _) => FormatAlign::Center,
         (Align::Justify, _) => FormatAlign::Justify,
     });

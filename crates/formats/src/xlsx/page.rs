@@ -105,7 +105,7 @@ fn collect(sheet: &mut Sheet<'_>, block: &Block, place: Option<usize>, parts: &m
         BlockKind::Paragraph(content) | BlockKind::Heading { content, .. } => {
             let place = place.unwrap_or(match sheet.document.styles[block.style].align {
                 Align::Center => 1,
-                Align::End | Align::Right => 2,
+                Align::End | Align::Right | Align::Decimal => 2,
                 Align::Start | Align::Left | Align::Justify => 0,
             });
             let part = &mut parts[place];
@@ -140,7 +140,7 @@ fn code(content: &[Inline]) -> String {
     let mut code = String::new();
     for inline in content {
         match inline {
-            Inline::Text { text, .. } => code.push_str(&text.replace('&', "&&")),
+            Inline::Text { text, .. } => code.push_str(&text.replace('&', "&&").replace('\t', " ")),
             Inline::Break => code.push('\n'),
             Inline::PageNumber(_) => code.push_str("&P"),
             Inline::PageCount(_) => code.push_str("&N"),

@@ -254,7 +254,7 @@ impl<'a> Sheet<'a> {
         let mut text = String::new();
         for inline in content {
             match inline {
-                Inline::Text { text: part, .. } => text.push_str(part),
+                Inline::Text { text: part, .. } => text.push_str(&part.replace('\t', " ")),
                 Inline::Break => text.push('\n'),
                 Inline::PageNumber(_) | Inline::PageCount(_) => {
                     let path = self.path;

@@ -48,7 +48,14 @@ impl Composer<'_> {
             if !self.furniture {
                 self.text.fields.page_number = out.page_number();
             }
-            self.block(block, Place { x, width, tag }, out);
+            let spans = self.style(block.style).column_span;
+            match spans.then(|| out.span_columns(self)).flatten() {
+                Some((x, width)) => {
+                    self.block(block, Place { x, width, tag }, out);
+                    out.end_span(self);
+                }
+                None => self.block(block, Place { x, width, tag }, out),
+            }
         }
     }
 

@@ -1,7 +1,10 @@
 //! What the layout of every kind of block uses: the state of one pass, the output that takes
 //! fragments, and the spacing and keeps of a block.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
 use platen_document::{
@@ -12,6 +15,7 @@ use platen_document::{
 use super::fragment::{Body, Fragment, Frame, Mark};
 use crate::{
     page::{OutlineEntry, TagId, TagKind, Tags},
+    script::Script,
     shape::Shaper,
     text::{Fields, Hyphenator, Sink, TextContext},
 };
@@ -37,6 +41,15 @@ pub(super) trait Output {
 
     /// Printed number of the current page.
     fn page_number(&self) -> u32;
+
+    /// Starts a block that spans all text columns. Returns its left edge and width; `None` if there
+    /// is only one column.
+    fn span_columns(&mut self, _: &mut Composer<'_>) -> Option<(f32, f32)> {
+        None
+    }
+
+    /// Ends a block for which [`Output::span_columns`] returned a place.
+    fn end_span(&mut self, _: &mut Composer<'_>) {}
 }
 
 /// Lays out the blocks of one document in one pass.
@@ -126,26 +139,14 @@ impl<'a> Composer<'a> {
                 .with_hint("install it, add it to a font folder, or choose another"),
             );
         }
-        let missing = self.text.shaper.missing();
-        if missing.is_empty() {
-            return;
+        let mut scripts: BTreeMap<Script, Vec<char>> = BTreeMap::new();
+        for character in self.text.shaper.missing() {
+            let script = Script::of(*character).unwrap_or(Script::Symbols);
+            scripts.entry(script).or_default().push(*character);
         }
-        let mut named: Vec<String> = missing
-            .iter()
-            .take(NAMED_CHARACTERS)
-            .map(|character| format!("`{character}` (U+{:04X})", *character as u32))
-            .collect();
-        if missing.len() > NAMED_CHARACTERS {
-            named.push(format!("{} more", missing.len() - NAMED_CHARACTERS));
+        for (script, missing) in scripts {
+            self.text.warnings.push(missing_glyphs(script, &missing));
         }
-        let message = match missing.len() {
-            1 => format!("no font has the character {}", named[0]),
-            count => format!("no font has {count} characters: {}", named.join(", ")),
-        };
-        self.text.warnings.push(
-            Diagnostic::warning("missing-glyph", "", message)
-                .with_hint("install a font that has them, or add one to a font folder"),
-        );
     }
 
     /// Pushes the only fragment of a block, with its spacing, keeps and anchor.
@@ -205,4 +206,24 @@ impl<'a> Composer<'a> {
             .iter()
             .any(|inline| matches!(inline, Inline::PageNumber(_) | Inline::PageCount(_)));
     }
+}
+
+/// The warning about all characters of a script that no font has.
+fn missing_glyphs(script: Script, missing: &[char]) -> Diagnostic {
+    let named = missing.iter().take(NAMED_CHARACTERS);
+    let mut named: Vec<String> = named
+        .map(|character| format!("`{character}` (U+{:04X})", *character as u32))
+        .collect();
+    if missing.len() > NAMED_CHARACTERS {
+        named.push(format!("{} more", missing.len() - NAMED_CHARACTERS));
+    }
+    let (name, named) = (script.name(), named.join(", "));
+    let message = match missing.len() {
+        1 => format!("no font has the character {named} ({name})"),
+        count => format!("no font has {count} characters ({name}): {named}"),
+    };
+    let package = script.package();
+    Diagnostic::warning("missing-glyph", "", message).with_hint(format!(
+        "install a font for {name} (Debian: `{package}`), or add one to a font folder"
+    ))
 }

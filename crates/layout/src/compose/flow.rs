@@ -1,6 +1,8 @@
 //! Places fragments on pages: breaks, chains that stay together, repeated headers, text columns,
 //! footnotes.
 
+mod columns;
+
 use std::{
     collections::VecDeque,
     sync::atomic::{AtomicBool, Ordering},
@@ -8,6 +10,7 @@ use std::{
 
 use platen_document::{Diagnostic, bound::Section, work};
 
+use self::columns::Band;
 use super::{
     composer::{Composer, Output},
     fragment::{Body, Fragment, MIN_PART, Mark, split_fragment},
@@ -38,6 +41,14 @@ pub(super) struct PageOrigin {
     pub first: bool,
 }
 
+/// A fragment on the current page, with the gap above it.
+#[derive(Clone, Debug)]
+struct Placed {
+    fragment: Fragment,
+    gap: f32,
+    column: u8,
+}
+
 /// Fills pages with fragments.
 #[derive(Default)]
 pub(super) struct Flow<'s> {
@@ -52,6 +63,11 @@ pub(super) struct Flow<'s> {
     columns: u8,
     column_gap: f32,
     column: u8,
+    band: Band,
+    /// Number of columns that the current block spans; 0 if it spans none.
+    spanned: u8,
+    /// Space that must remain below what is placed, in points.
+    reserve: f32,
     next_number: u32,
     y: f32,
     /// Whether the current column holds nothing but repeated headers.
@@ -76,8 +92,7 @@ impl<'s> Flow<'s> {
 
     /// Continues with a section on a new page.
     pub fn start_section(&mut self, index: usize, section: &Section, frames: [Frame; 2]) {
-        self.finish_notes();
-        self.finish_page();
+        self.end_section();
         self.section = index;
         self.page_size = (section.page.width, section.page.height);
         self.columns = section.page.columns.clamp(1, 6);
@@ -126,11 +141,12 @@ impl<'s> Flow<'s> {
             first,
         });
         self.column = 0;
+        self.start_band(self.frame().top);
         self.start_column();
     }
 
     fn start_column(&mut self) {
-        self.y = self.frame().top;
+        self.y = self.band.top;
         self.fresh = true;
         for (content, height) in self.repeat.clone() {
             let y = self.y;
@@ -158,7 +174,7 @@ impl<'s> Flow<'s> {
 
     /// Whether the column holds nothing of its own yet, so that moving on would leave it empty.
     fn is_blank(&self) -> bool {
-        self.fresh && self.notes.height() == 0.0
+        self.fresh && self.notes.height() == 0.0 && self.band.top <= self.frame().top
     }
 
     fn next_column(&mut self) {
@@ -204,6 +220,12 @@ impl<'s> Flow<'s> {
     /// Places the pending fragments and completes the last page.
     pub fn finish(&mut self, composer: &mut Composer<'_>) {
         self.flush(composer);
+        self.end_section();
+    }
+
+    /// Completes the last page of a section.
+    fn end_section(&mut self) {
+        self.balance();
         self.finish_notes();
         self.finish_page();
     }
@@ -228,7 +250,7 @@ impl<'s> Flow<'s> {
         if chain.front().is_some_and(|fragment| fragment.page_break) && !self.fresh {
             self.finish_page();
             self.start_page(false);
-        } else if height > self.room() + 0.01 && height <= full && !self.is_blank() {
+        } else if height + self.reserve > self.room() + 0.01 && height <= full && !self.is_blank() {
             self.next_column();
         }
         for fragment in chain {
@@ -297,6 +319,7 @@ impl<'s> Flow<'s> {
         } else {
             Vec::new()
         };
+        self.band.is_fixed |= !self.repeat.is_empty();
     }
 
     /// Warns about unbreakable content taller than a page. It is drawn over the margin.
@@ -322,6 +345,14 @@ impl<'s> Flow<'s> {
         let y = self.y;
         let first = std::mem::replace(&mut self.fresh, false);
         self.y += fragment.height;
+        if self.columns > 1 {
+            self.band.is_fixed |= !notes.is_empty();
+            self.band.placed.push(Placed {
+                fragment: fragment.clone(),
+                gap: fragment.gap,
+                column: self.column,
+            });
+        }
         self.draw(fragment.body, y, fragment.height, fragment.marks);
         if first {
             self.redraw_header_rule(y);
@@ -418,5 +449,13 @@ impl Output for Flow<'_> {
 
     fn page_number(&self) -> u32 {
         Flow::page_number(self)
+    }
+
+    fn span_columns(&mut self, composer: &mut Composer<'_>) -> Option<(f32, f32)> {
+        (self.columns > 1).then(|| self.begin_span(composer))
+    }
+
+    fn end_span(&mut self, composer: &mut Composer<'_>) {
+        Flow::end_span(self, composer);
     }
 }

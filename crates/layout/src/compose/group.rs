@@ -218,6 +218,7 @@ impl Composer<'_> {
                 Fragment {
                     height,
                     footnotes: set.paragraph.footnotes(line).collect(),
+                    keep: line[0].keep,
                     body: Body::Solid(sink),
                     ..Fragment::default()
                 }

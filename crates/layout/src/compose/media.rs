@@ -266,7 +266,7 @@ impl Composer<'_> {
     fn aligned(&self, align: Align, free: f32) -> f32 {
         match align {
             Align::Center => free / 2.0,
-            Align::Right => free,
+            Align::Right | Align::Decimal => free,
             Align::Left => 0.0,
             Align::End => {
                 if self.right_to_left() {

@@ -144,10 +144,11 @@ impl Composer<'_> {
             0.0,
             &mut sink,
         );
-        let footnotes = paragraph.footnotes(&lines[range]).collect();
+        let footnotes = paragraph.footnotes(&lines[range.clone()]).collect();
         Fragment {
             height,
             footnotes,
+            keep: lines[range].last().is_some_and(|line| line.keep),
             body: Body::Solid(sink),
             ..Fragment::default()
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use platen_document::bound::{Direction, Inline, StyleId};
+use platen_document::bound::{Direction, Inline, StyleId, TabLeader};
 use unicode_bidi::{BidiInfo, Level};
 
 use super::{Atom, Break, Paragraph, SCRIPT_SIZE, TextContext};
@@ -154,6 +154,13 @@ impl TextContext<'_> {
                     level = bidi.levels[start].number();
                     end = same_level_end(bidi, start, end);
                 }
+                if text[start..].starts_with('\t') {
+                    self.push_tab(&mut paragraph, &spans[span], level);
+                    start += 1;
+                    continue;
+                }
+                // A tab is an atom of its own.
+                end = text[start..end].find('\t').map_or(end, |tab| start + tab);
                 let part = &text[start..end];
                 let line_end =
                     part.ends_with(['\n', '\u{2028}', '\u{2029}', '\u{85}', '\u{B}', '\u{C}']);
@@ -170,6 +177,19 @@ impl TextContext<'_> {
             }
         }
         paragraph
+    }
+
+    /// A gap, whose width is known when the paragraph gets its lines. No line ends before or behind
+    /// it.
+    fn push_tab(&mut self, paragraph: &mut Paragraph, span: &Span, level: u8) {
+        self.push_atom(paragraph, "\t", 0, span, Break::Never, level);
+        if let [.., before, tab] = &mut paragraph.atoms[..]
+            && before.after == Break::Allowed
+            && tab.tab.is_some()
+        {
+            before.after = Break::Never;
+        }
+        paragraph.has_tabs = true;
     }
 
     fn push_atom(
@@ -198,6 +218,7 @@ impl TextContext<'_> {
                 Some(last) if last.level == level => {
                     last.space += space;
                     last.after = after;
+                    last.flex_spaces();
                     return;
                 }
                 Some(_) => {}
@@ -205,13 +226,15 @@ impl TextContext<'_> {
         }
         let first = paragraph.words.len() as u32;
         let mut width = 0.0;
+        let tab = (text == "\t").then_some(TabLeader::None);
+        let text = if tab.is_some() { "" } else { text };
         let soft_hyphen = text.ends_with('\u{AD}');
         let text = text.trim_end_matches('\u{AD}');
         if !text.is_empty() {
             width = self.shape_width(key, text, level % 2 == 1, size, letter_spacing);
             paragraph.words.extend_from_slice(&self.word_ids);
         }
-        paragraph.atoms.push(Atom {
+        let mut atom = Atom {
             style: span.style,
             size,
             rise,
@@ -223,7 +246,32 @@ impl TextContext<'_> {
             link: span.link,
             footnote: span.footnote,
             soft_hyphen,
-        });
+            hyphen: false,
+            tab,
+            stretch: 0.0,
+            shrink: 0.0,
+            trim: 0.0,
+        };
+        atom.flex_spaces();
+        if !text.is_ascii() {
+            atom.trim = self.blank_end(&paragraph.words, &atom, text);
+        }
+        paragraph.flex_before(text);
+        paragraph.atoms.push(atom);
+    }
+}
+
+impl Paragraph {
+    /// Makes the gap between the last atom and one with `text` flexible, if it has no space.
+    fn flex_before(&mut self, text: &str) {
+        let last = self.atoms.last_mut();
+        let last = last.filter(|it| it.space == 0.0 && it.after == Break::Allowed);
+        if let (Some(last), Some(before)) = (last, self.last_character)
+            && let Some(behind) = text.chars().next()
+        {
+            last.flex_between(before, behind);
+        }
+        self.last_character = text.chars().next_back();
     }
 }
 

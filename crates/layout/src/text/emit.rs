@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use platen_document::{
-    bound::{Align, LineStyle, StyleId},
+    bound::{Align, LineStyle, StyleId, TabLeader},
     work,
 };
 
-use super::{Atom, Line, Paragraph, TextContext};
+use super::{Atom, Line, Paragraph, TextContext, pictures::PictureWord};
 use crate::{
     page::{Area, Item, Page, PlacedWord, TagId, TagKind, Tags, TextRun},
     shape::WordId,
@@ -70,6 +70,10 @@ impl Item {
     }
 }
 
+/// How much of the possible shrinkage a line may use: a little more than all of it, because total
+/// fit estimates the widths of hyphenated parts.
+const SQUEEZE: f32 = 1.15;
+
 /// Where to place a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
@@ -104,29 +108,34 @@ impl TextContext<'_> {
         }
         let free = place.width - line.width;
         let right_to_left = paragraph.right_to_left;
-        let (offset, stretch) = match place.align {
+        let flexible = &atoms[..atoms.len() - 1];
+        let stretch: f32 = flexible.iter().map(|atom| atom.stretch).sum();
+        let shrink: f32 = flexible.iter().map(|atom| atom.shrink).sum();
+        let (offset, ratio) = match place.align {
+            _ if free < 0.0 && -free <= shrink * SQUEEZE => (0.0, free / shrink),
             Align::Start if right_to_left => (free, 0.0),
             Align::End if right_to_left => (0.0, 0.0),
             Align::Start | Align::Left => (0.0, 0.0),
-            Align::End | Align::Right => (free, 0.0),
+            Align::End | Align::Right | Align::Decimal => (free, 0.0),
             Align::Center => (free / 2.0, 0.0),
             Align::Justify => {
-                let gaps = atoms[..atoms.len() - 1]
-                    .iter()
-                    .filter(|atom| atom.space > 0.0)
-                    .count();
-                if line.last || gaps == 0 || free < 0.0 {
+                if line.last || stretch <= 0.0 || free < 0.0 {
                     (if right_to_left { free } else { 0.0 }, 0.0)
                 } else {
-                    (0.0, free / gaps as f32)
+                    (0.0, free / stretch)
                 }
             }
         };
         let left = place.x + offset;
-        let positions = visual_positions(atoms, stretch);
+        let positions = visual_positions(atoms, ratio);
         let mut index = 0;
         while index < atoms.len() {
-            if atoms[index].words.is_empty() {
+            let atom = &atoms[index];
+            if let Some(leader) = atom.tab {
+                let x = left + positions[index];
+                self.emit_leader(atom, leader, (x, x + atom.width), place, sink);
+            }
+            if atom.words.is_empty() {
                 index += 1;
                 continue;
             }
@@ -158,13 +167,14 @@ impl TextContext<'_> {
         let first = &atoms[0];
         let x = left + positions[0];
         let start = sink.words.len() as u32;
-        self.place_words(paragraph, atoms, positions, sink);
+        let baseline = place.baseline - first.rise;
+        let pictures = self.place_words(paragraph, atoms, positions, left, sink);
+        self.emit_pictures(&pictures, baseline, place, tags, sink);
         let last = atoms.len() - 1;
         let width = positions[last] - positions[0] + atoms[last].width;
         if start == sink.words.len() as u32 {
             return;
         }
-        let baseline = place.baseline - first.rise;
         let style = &self.styles[first.style];
         let area = Area {
             x,
@@ -201,28 +211,40 @@ impl TextContext<'_> {
         }
     }
 
-    /// Places the words of `atoms`, relative to the left edge of the first.
+    /// Places the words of `atoms`, relative to the left edge of the first, at `positions` from
+    /// `left`. Returns those that are pictures instead.
     fn place_words(
         &self,
         paragraph: &Paragraph,
         atoms: &[Atom],
         positions: &[f32],
+        left: f32,
         sink: &mut Sink,
-    ) {
+    ) -> Vec<PictureWord> {
+        let mut pictures = Vec::new();
         let letter_spacing = self.styles[atoms[0].style].letter_spacing;
         for (index, (atom, position)) in atoms.iter().zip(positions).enumerate() {
             let ids = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
             let mut offset = position - positions[0];
             let mut place_word = |id: &WordId, space: bool| {
                 let word = self.shaper.word(*id);
-                sink.words.push(PlacedWord {
-                    word: *id,
-                    x: offset,
-                    space,
-                });
+                if word.pictures {
+                    pictures.push(PictureWord {
+                        word: *id,
+                        x: left + positions[0] + offset,
+                        size: atom.size,
+                    });
+                } else {
+                    sink.words.push(PlacedWord {
+                        word: *id,
+                        x: offset,
+                        space,
+                    });
+                }
                 offset += word.width * atom.size + word.glyphs.len() as f32 * letter_spacing;
             };
-            let space = index > 0 && atoms[index - 1].space > 0.0;
+            let space =
+                index > 0 && (atoms[index - 1].space > 0.0 || atoms[index - 1].tab.is_some());
             if atom.level % 2 == 1 {
                 ids.iter().rev().for_each(|id| place_word(id, false));
             } else {
@@ -231,6 +253,7 @@ impl TextContext<'_> {
                 }
             }
         }
+        pictures
     }
 
     fn decorate(&mut self, atom: &Atom, x: f32, width: f32, baseline: f32, sink: &mut Sink) {
@@ -273,12 +296,15 @@ fn run_end(atoms: &[Atom], start: usize) -> usize {
             && atom.level == first.level
             && atom.footnote.is_none()
             && first.footnote.is_none()
+            // A leader is drawn between the runs around it.
+            && atom.tab.is_none_or(|leader| leader == TabLeader::None)
     };
     start + 1 + atoms[start + 1..].iter().take_while(same).count()
 }
 
-/// Left edge of each atom, in logical order, measured from the left end of the line.
-fn visual_positions(atoms: &[Atom], stretch: f32) -> Vec<f32> {
+/// Left edge of each atom, in logical order, measured from the left end of the line. Gaps grow by
+/// `ratio` of their stretch, or shrink by it where it is negative.
+fn visual_positions(atoms: &[Atom], ratio: f32) -> Vec<f32> {
     let mut order: Vec<usize> = (0..atoms.len()).collect();
     let highest = atoms.iter().map(|atom| atom.level).max().unwrap_or(0);
     let lowest_odd = atoms
@@ -310,7 +336,8 @@ fn visual_positions(atoms: &[Atom], stretch: f32) -> Vec<f32> {
         // Trailing spaces of the line take no width.
         let space = match index == last {
             true => 0.0,
-            false => atom.space + if atom.space > 0.0 { stretch } else { 0.0 },
+            false if ratio < 0.0 => atom.space + atom.shrink * ratio,
+            false => atom.space + atom.stretch * ratio,
         };
         if atom.level % 2 == 1 {
             positions[index] = x + space;

@@ -1,15 +1,35 @@
 //! Hyphenation with the TeX patterns of the document's language.
 
 use hypher::Lang;
+use rustc_hash::FxHashMap;
+
+use crate::shape::{Shaper, WordId};
 
 /// Hyphenates words of one language.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Hyphenator {
     language: Option<Lang>,
+    /// Hyphenation points of words of the current layout.
+    known: FxHashMap<WordId, Box<[HyphenPoint]>>,
 }
 
+/// A hyphenation point of a shaped word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HyphenPoint {
+    /// Offset in the word's text.
+    pub byte: u16,
+    /// Width of the letters before it as they are shaped in the word, in em.
+    pub width: f32,
+    /// Number of glyphs before it.
+    pub glyphs: u16,
+}
+
+/// Longer words are not hyphenated. No language has such words, and each hyphen shapes the rest
+/// again.
+pub(super) const MAX_HYPHENATED_BYTES: usize = 100;
+
 /// Words with fewer letters are not hyphenated.
-const MIN_LETTERS: usize = 6;
+const MIN_LETTERS: usize = 5;
 
 impl Hyphenator {
     /// A hyphenator for a BCP 47 tag. Without patterns for the language it finds no hyphenation
@@ -23,28 +43,64 @@ impl Hyphenator {
             }
             _ => None,
         };
-        Self { language }
+        Self {
+            language,
+            known: FxHashMap::default(),
+        }
+    }
+
+    /// The hyphenation points of a word of `shaper`.
+    pub(super) fn known_points(&mut self, word: WordId, shaper: &Shaper) -> &[HyphenPoint] {
+        let language = self.language;
+        self.known.entry(word).or_insert_with(|| {
+            let word = shaper.word(word);
+            if word.text.len() > MAX_HYPHENATED_BYTES {
+                return Box::default();
+            }
+            let units = shaper.units_per_em(word.face);
+            let measured = |byte: usize| {
+                let before = word.glyphs.iter();
+                let before = before.filter(|glyph| usize::from(glyph.cluster) < byte);
+                HyphenPoint {
+                    byte: byte as u16,
+                    width: before
+                        .clone()
+                        .map(|one| f32::from(one.advance))
+                        .sum::<f32>()
+                        / units,
+                    glyphs: before.count() as u16,
+                }
+            };
+            points(&word.text, language)
+                .into_iter()
+                .map(measured)
+                .collect()
+        })
     }
 
     /// Byte offsets in `word` after which a hyphen may be inserted, in ascending order.
-    pub fn points(self, word: &str) -> Vec<usize> {
-        let letters = word.trim_matches(|c: char| !c.is_alphabetic());
-        let Some(language) = self.language else {
-            return Vec::new();
-        };
-        if letters.chars().count() < MIN_LETTERS || !letters.chars().all(char::is_alphabetic) {
-            return Vec::new();
-        }
-        let offset = word.len() - word.trim_start_matches(|c: char| !c.is_alphabetic()).len();
-        let mut points: Vec<usize> = hypher::hyphenate(letters, language)
-            .scan(offset, |end, syllable| {
-                *end += syllable.len();
-                Some(*end)
-            })
-            .collect();
-        points.pop();
-        points
+    pub fn points(&self, word: &str) -> Vec<usize> {
+        points(word, self.language)
     }
+}
+
+fn points(word: &str, language: Option<Lang>) -> Vec<usize> {
+    let letters = word.trim_matches(|c: char| !c.is_alphabetic());
+    let Some(language) = language else {
+        return Vec::new();
+    };
+    if letters.chars().count() < MIN_LETTERS || !letters.chars().all(char::is_alphabetic) {
+        return Vec::new();
+    }
+    let offset = word.len() - word.trim_start_matches(|c: char| !c.is_alphabetic()).len();
+    let mut points: Vec<usize> = hypher::hyphenate(letters, language)
+        .scan(offset, |end, syllable| {
+            *end += syllable.len();
+            Some(*end)
+        })
+        .collect();
+    points.pop();
+    points
 }
 
 #[cfg(test)]

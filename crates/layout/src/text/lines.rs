@@ -1,5 +1,5 @@
-//! Breaks atoms into lines: first fit, with hyphenation, and emergency breaks for words wider than
-//! a line.
+//! Breaks atoms into lines: total fit for long paragraphs, first fit for one or two lines; emergency
+//! breaks for words wider than a line.
 //!
 //! Words come from data and may be a megabyte long, so every operation on one must take linear time
 //! and memory.
@@ -8,7 +8,11 @@ use std::ops::Range;
 
 use platen_document::{bound::StyleId, work};
 
-use super::{Atom, Break, Paragraph, TextContext};
+use super::{
+    Atom, Break, Paragraph, TextContext,
+    hyphen::MAX_HYPHENATED_BYTES,
+    total_fit::{MAX_HYPHENS, TOLERANCE},
+};
 use crate::shape::WordId;
 
 /// A line of a paragraph.
@@ -24,6 +28,10 @@ pub(crate) struct Line {
     pub below: f32,
     /// Whether the paragraph or a mandatory break ends here; such a line is not justified.
     pub last: bool,
+    /// Whether it ends with a hyphen that is not in the text.
+    pub hyphen: bool,
+    /// Whether it stays on the page of the next line, so that no hyphen ends a page.
+    pub keep: bool,
 }
 
 impl Line {
@@ -33,21 +41,11 @@ impl Line {
     }
 }
 
-/// Overhang that still counts as fitting, in points, since sums of floats are inexact.
-const TOLERANCE: f32 = 0.01;
-/// Longer words are not hyphenated. No language has such words, and each hyphen shapes the rest
-/// again.
-const MAX_HYPHENATED_BYTES: usize = 100;
 /// Fragments of longer words are not cached.
 const MAX_REMEMBERED_BYTES: usize = 256;
 
-/// Longer texts of digits are not amounts or dates.
-const MAX_VALUE_BYTES: usize = 48;
-/// Minimum scale of a value that is shrunk to fit.
-const MIN_SHRINK: f32 = 0.5;
-
 /// A shaped fragment of an atom.
-struct Part {
+pub(super) struct Part {
     width: f32,
     words: Vec<WordId>,
 }
@@ -62,8 +60,12 @@ impl TextContext<'_> {
         first_indent: f32,
         style: StyleId,
     ) -> Vec<Line> {
+        if paragraph.has_tabs {
+            self.resolve_tabs(paragraph, width, first_indent, style);
+        }
         let mut lines: Vec<Line> = Vec::new();
         let mut start = 0;
+        let mut short = false;
         while start < paragraph.atoms.len() {
             let limit = if lines.is_empty() {
                 width - first_indent
@@ -71,8 +73,20 @@ impl TextContext<'_> {
                 width
             };
             let limits = [limit, width].map(|limit| limit.max(1.0) + TOLERANCE);
+            if !short && self.is_long(paragraph, start, limits, style) {
+                let end = self.fit_lines(paragraph, start, limits, style, &mut lines);
+                if end > start {
+                    start = end;
+                    continue;
+                }
+                // The first word is wider than the line.
+            } else {
+                short = true;
+            }
             let end = self.line_end(paragraph, start, limits);
-            lines.push(self.line(paragraph, start..end, style));
+            let line = self.line(paragraph, start..end, style);
+            short &= !line.last;
+            lines.push(line);
             start = end;
         }
         let ends_with_break = paragraph
@@ -88,6 +102,7 @@ impl TextContext<'_> {
         if let Some(line) = lines.last_mut() {
             line.last = true;
         }
+        keep_hyphens(&mut lines);
         lines
     }
 
@@ -126,7 +141,10 @@ impl TextContext<'_> {
         [limit, next]: [f32; 2],
     ) -> usize {
         let style = paragraph.atoms[index].style;
-        if self.styles[style].hyphenate && self.hyphenate(paragraph, index, room) {
+        // No hyphen stands before the last line.
+        let hyphenate = self.styles[style].hyphenate
+            && last_break.is_none_or(|from| !rest_fits(&paragraph.atoms[from..], next));
+        if hyphenate && self.hyphenate(paragraph, index, room) {
             return index + 1;
         }
         if let Some(end) = last_break {
@@ -188,42 +206,12 @@ impl TextContext<'_> {
             if let Some(head) = self.part(&atom, &head, room, true) {
                 let tail = self.part(&atom, &text[point..], f32::INFINITY, true);
                 let parts = std::iter::once(head).chain(tail).collect();
-                self.replace(paragraph, index, parts);
+                let atoms = fragments(&mut paragraph.words, &atom, parts, true);
+                paragraph.atoms.splice(index..=index, atoms);
                 return true;
             }
         }
         false
-    }
-
-    /// The text of an atom that would be misread if broken: an amount or a date.
-    fn value(&self, paragraph: &Paragraph, index: usize) -> Option<String> {
-        let atom = &paragraph.atoms[index];
-        let words = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
-        let texts = words.iter().map(|id| &*self.shaper.word(*id).text);
-        let length: usize = texts.clone().map(str::len).sum();
-        if length > MAX_VALUE_BYTES {
-            return None;
-        }
-        let text: String = texts.collect();
-        is_value(&text).then_some(text)
-    }
-
-    /// Shrinks an atom to fit into `room`. False if it would become unreadable.
-    fn shrink(&mut self, paragraph: &mut Paragraph, index: usize, room: f32) -> bool {
-        let letter_spacing = self.styles[paragraph.atoms[index].style].letter_spacing;
-        let atom = &mut paragraph.atoms[index];
-        let words = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
-        let glyphs: usize = (words.iter())
-            .map(|id| self.shaper.word(*id).glyphs.len())
-            .sum();
-        let spacing = glyphs as f32 * letter_spacing;
-        let factor = (room - TOLERANCE - spacing) / (atom.width - spacing).max(0.01);
-        if factor < MIN_SHRINK {
-            return false;
-        }
-        atom.size *= factor;
-        atom.width = (atom.width - spacing) * factor + spacing;
-        true
     }
 
     /// Cuts an atom wider than a line into all its parts at once, so that each character is shaped
@@ -274,12 +262,13 @@ impl TextContext<'_> {
         if parts.len() < 2 {
             return false;
         }
-        self.replace(paragraph, index, parts);
+        let atoms = fragments(&mut paragraph.words, &atom, parts, false);
+        paragraph.atoms.splice(index..=index, atoms);
         true
     }
 
     /// Byte offset and glyph width of each character of an atom.
-    fn advances(&self, paragraph: &Paragraph, atom: &Atom) -> Vec<(usize, f32)> {
+    pub(super) fn advances(&self, paragraph: &Paragraph, atom: &Atom) -> Vec<(usize, f32)> {
         let letter_spacing = self.styles[atom.style].letter_spacing;
         let mut advances: Vec<(usize, f32)> = Vec::new();
         let mut before = 0;
@@ -316,7 +305,13 @@ impl TextContext<'_> {
     }
 
     /// Shapes `text` as a fragment of `atom`. `None` if it is wider than `room`.
-    fn part(&mut self, atom: &Atom, text: &str, room: f32, remember: bool) -> Option<Part> {
+    pub(super) fn part(
+        &mut self,
+        atom: &Atom,
+        text: &str,
+        room: f32,
+        remember: bool,
+    ) -> Option<Part> {
         let key = self.shaper.key(atom.style, &self.styles);
         let letter_spacing = self.styles[atom.style].letter_spacing;
         let mut words = Vec::new();
@@ -335,33 +330,12 @@ impl TextContext<'_> {
         None
     }
 
-    /// Replaces an atom by its fragments; a line may end after each.
-    fn replace(&mut self, paragraph: &mut Paragraph, index: usize, parts: Vec<Part>) {
-        let atom = paragraph.atoms[index].clone();
-        let last = parts.len().saturating_sub(1);
-        let words = &mut paragraph.words;
-        let atoms = parts.into_iter().enumerate().map(|(place, part)| {
-            let part_atom = Atom {
-                width: part.width,
-                words: append(words, &part.words),
-                ..atom.clone()
-            };
-            match place == last {
-                true => part_atom,
-                false => Atom {
-                    space: 0.0,
-                    after: Break::Allowed,
-                    footnote: None,
-                    soft_hyphen: false,
-                    ..part_atom
-                },
-            }
-        });
-        let atoms: Vec<Atom> = atoms.collect();
-        paragraph.atoms.splice(index..=index, atoms);
-    }
-
-    fn line(&mut self, paragraph: &mut Paragraph, atoms: Range<usize>, style: StyleId) -> Line {
+    pub(super) fn line(
+        &mut self,
+        paragraph: &mut Paragraph,
+        atoms: Range<usize>,
+        style: StyleId,
+    ) -> Line {
         let (mut above, mut below) = (0.0_f32, 0.0_f32);
         let mut width = 0.0;
         let mut known = None;
@@ -380,7 +354,7 @@ impl TextContext<'_> {
             }
         }
         let slice = &paragraph.atoms[atoms.clone()];
-        width -= slice.last().map_or(0.0, |atom| atom.space);
+        width -= slice.last().map_or(0.0, |atom| atom.space + atom.trim);
         if slice.is_empty() {
             (above, below) = self.extents(style);
         }
@@ -388,11 +362,13 @@ impl TextContext<'_> {
             .last()
             .is_none_or(|atom| atom.after == Break::Mandatory);
         Line {
+            hyphen: slice.last().is_some_and(|atom| atom.hyphen),
             atoms,
             width,
             above,
             below,
             last,
+            keep: false,
         }
     }
 
@@ -410,22 +386,65 @@ impl TextContext<'_> {
         atom.width += width;
         atom.words = range;
         atom.soft_hyphen = false;
+        atom.hyphen = true;
     }
 }
 
-/// Whether a text is an amount, date or other number, with at most a currency code.
-fn is_value(text: &str) -> bool {
-    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    let part = |c: char| {
-        c.is_alphanumeric()
-            || ".,'’:/+-−–%‰()٫٬٪$¢£¤¥฿".contains(c)
-            || matches!(
-                c,
-                '\u{20A0}'..='\u{20CF}' | '\u{A0}' | '\u{2007}' | '\u{2009}' | '\u{202F}'
-            )
-            || matches!(c, '\u{200E}' | '\u{200F}' | '\u{61C}')
-    };
-    letters <= 3 && text.chars().any(char::is_numeric) && text.chars().all(part)
+/// Keeps lines that end with a hyphen on the page of the next. Where all lines do, since the words
+/// are wider than the lines, a page may end anyway.
+fn keep_hyphens(lines: &mut [Line]) {
+    let mut hyphens = 0;
+    for line in lines {
+        hyphens = if line.hyphen { hyphens + 1 } else { 0 };
+        line.keep = (1..=MAX_HYPHENS).contains(&hyphens);
+    }
+}
+
+/// Whether the text of `atoms` up to the next mandatory break fits on a line of `width` points.
+fn rest_fits(atoms: &[Atom], width: f32) -> bool {
+    let mut room = width;
+    for atom in atoms {
+        room -= atom.width;
+        if room < 0.0 || atom.after == Break::Mandatory {
+            break;
+        }
+        room -= atom.space;
+    }
+    room >= 0.0
+}
+
+/// The atoms of the fragments of `atom`; a line may end after each. `hyphens` says whether each but
+/// the last ends with a hyphen that is not in the text.
+pub(super) fn fragments(
+    words: &mut Vec<WordId>,
+    atom: &Atom,
+    parts: Vec<Part>,
+    hyphens: bool,
+) -> Vec<Atom> {
+    let last = parts.len().saturating_sub(1);
+    let atoms = parts.into_iter().enumerate().map(|(place, part)| {
+        let part_atom = Atom {
+            width: part.width,
+            words: append(words, &part.words),
+            ..atom.clone()
+        };
+        match place == last {
+            true => part_atom,
+            false => Atom {
+                space: 0.0,
+                stretch: 0.0,
+                shrink: 0.0,
+                trim: 0.0,
+                after: Break::Allowed,
+                footnote: None,
+                tab: None,
+                soft_hyphen: false,
+                hyphen: hyphens,
+                ..part_atom
+            },
+        }
+    });
+    atoms.collect()
 }
 
 fn append(words: &mut Vec<WordId>, more: &[WordId]) -> Range<u32> {

@@ -4,20 +4,27 @@
 mod atoms;
 mod emit;
 mod hyphen;
+mod justify;
 mod lines;
+mod paragraph_fit;
+mod pictures;
+mod tabs;
+mod total_fit;
+mod values;
 
 use std::{ops::Range, sync::Arc};
 
 use icu_segmenter::LineSegmenterBorrowed;
 use platen_document::{
     Diagnostic,
-    bound::{Baseline, Document, StyleId, StyleTable},
+    bound::{Baseline, Document, StyleId, StyleTable, TabLeader},
 };
 
 pub(crate) use self::{
     emit::{Placement, Sink},
     hyphen::Hyphenator,
     lines::Line,
+    tabs::decimal_place,
 };
 use crate::shape::{Shaper, WordId};
 
@@ -43,6 +50,12 @@ pub(crate) struct Atom {
     pub width: f32,
     /// Width of the spaces that follow it.
     pub space: f32,
+    /// How much the gap that follows it may grow in a justified line that is still good, in points.
+    pub stretch: f32,
+    /// How much that gap may shrink at most, in points.
+    pub shrink: f32,
+    /// Blank part of a full-width sign at its end, which a line end drops.
+    pub trim: f32,
     pub after: Break,
     /// Bidi embedding level (UAX #9); odd levels are right-to-left.
     pub level: u8,
@@ -52,8 +65,12 @@ pub(crate) struct Atom {
     pub link: Option<u16>,
     /// Index of the footnote whose reference it is.
     pub footnote: Option<u32>,
+    /// Whether it is a tab, and what fills it.
+    pub tab: Option<TabLeader>,
     /// Whether it ends with a soft hyphen, drawn only if a line ends here.
     pub soft_hyphen: bool,
+    /// Whether it ends with a hyphen that is not in the text.
+    pub hyphen: bool,
 }
 
 /// The atoms of one paragraph.
@@ -63,6 +80,10 @@ pub(crate) struct Paragraph {
     pub words: Vec<WordId>,
     pub links: Vec<Arc<str>>,
     pub right_to_left: bool,
+    /// Whether there are tabs.
+    pub has_tabs: bool,
+    /// Last character of the last atom.
+    pub last_character: Option<char>,
 }
 
 impl Paragraph {

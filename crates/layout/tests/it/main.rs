@@ -1,6 +1,8 @@
 //! The paginator on bound documents: what is placed on which page, and where.
 
 mod harness;
+mod lines;
 mod pages;
+mod stops;
 mod tables;
 mod text;

@@ -1,6 +1,7 @@
 //! Tables. Rows are pushed to the output one at a time, so that memory does not grow with their
 //! number.
 
+mod decimal;
 mod row;
 mod widths;
 
@@ -26,6 +27,9 @@ pub(super) struct Grid<'t> {
     head_tag: Option<TagId>,
     body_tag: Option<TagId>,
     data_rows: usize,
+    /// For each column whose cells align at their decimal separators, the widest text behind one, in
+    /// points; otherwise 0. Empty if there is no such column.
+    tails: Vec<f32>,
 }
 
 impl Grid<'_> {
@@ -80,6 +84,7 @@ impl Composer<'_> {
             head_tag,
             body_tag: self.tag(TagKind::TableBody, tag),
             data_rows: 0,
+            tails: self.decimal_tails(table),
         };
         self.table_rows(block, &mut grid, out);
     }

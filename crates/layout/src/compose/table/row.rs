@@ -33,6 +33,10 @@ struct SetCell<'c> {
     x: f32,
     width: f32,
     height: f32,
+    /// Space above the content that brings its first line to the baseline of the row, in points.
+    drop: f32,
+    /// Space at its right that brings its decimal separator below those of its column, in points.
+    shift: f32,
     tag: Option<TagId>,
     content: SetContent,
 }
@@ -144,11 +148,12 @@ impl Composer<'_> {
             .into_iter()
             .map(|set| {
                 let style = self.style(set.cell.style);
-                let frame = Frame {
+                let mut frame = Frame {
                     background: style.background,
                     borders: style.borders,
                     padding: style.padding,
                 };
+                frame.padding.top += set.drop;
                 let vertical_align = style.vertical_align;
                 let (x, width, rows) = (set.x, set.width, set.rows.clone());
                 let lane = Lane {
@@ -189,6 +194,7 @@ impl Composer<'_> {
         let mut heights = vec![0.0_f32; rows.len()];
         for (index, row) in rows.iter().enumerate() {
             let row_tag = self.tag(TagKind::TableRow, parent);
+            let first = cells.len();
             let mut column = 0;
             for cell in &row.cells {
                 while column < columns && covered[column] > 0 {
@@ -207,11 +213,12 @@ impl Composer<'_> {
                     row_tag,
                     is_header,
                 );
-                if rows_covered == 1 {
-                    heights[index] = heights[index].max(set.height);
-                }
                 cells.push(set);
                 column += span(cell);
+            }
+            self.align_baselines(&mut cells[first..]);
+            for set in cells[first..].iter().filter(|set| set.rows.len() == 1) {
+                heights[index] = heights[index].max(set.height);
             }
             for covered in &mut covered {
                 *covered = covered.saturating_sub(1);
@@ -248,6 +255,11 @@ impl Composer<'_> {
         }
         let padding = self.style(cell.style).padding;
         let inner = (width - padding.left - padding.right).max(1.0);
+        let tail = grid.tails.get(column).copied().unwrap_or_default();
+        let shift = match span(cell) {
+            1 if tail > 0.0 => self.decimal_shift(cell, tail, inner),
+            _ => 0.0,
+        };
         let (content, height) = match &cell.content {
             CellContent::Text(text) => {
                 let paragraph = self.text.text_paragraph(text, cell.style);
@@ -275,8 +287,31 @@ impl Composer<'_> {
             x,
             width,
             height: height + padding.top + padding.bottom,
+            drop: 0.0,
+            shift,
             tag,
             content,
+        }
+    }
+
+    /// Brings the first lines of cells that start in one row to the same baseline.
+    fn align_baselines(&self, cells: &mut [SetCell<'_>]) {
+        let baseline = |set: &SetCell<'_>| match &set.content {
+            SetContent::Text(_, lines) => {
+                let style = self.style(set.cell.style);
+                let top = style.vertical_align == VerticalAlign::Top;
+                top.then(|| style.padding.top + lines.first().map_or(0.0, |line| line.above))
+            }
+            SetContent::Fragments(_) => None,
+        };
+        let lowest = cells.iter().filter_map(baseline).fold(0.0, f32::max);
+        for set in cells {
+            if let Some(own) = baseline(set)
+                && lowest - own > 0.01
+            {
+                set.drop = lowest - own;
+                set.height += set.drop;
+            }
         }
     }
 
@@ -302,12 +337,12 @@ impl Composer<'_> {
         let style = self.style(set.cell.style);
         let (padding, align, borders) = (style.padding, style.align, style.borders);
         let free = area.height - set.height;
-        let top = area.y + padding.top + aligned(style.vertical_align, free);
+        let top = area.y + padding.top + set.drop + aligned(style.vertical_align, free);
         match set.content {
             SetContent::Text(paragraph, lines) => {
                 let text = TextBox {
                     x: set.x + padding.left,
-                    width: (set.width - padding.left - padding.right).max(1.0),
+                    width: (set.width - padding.left - padding.right - set.shift).max(1.0),
                     align,
                     first_indent: 0.0,
                     style: set.cell.style,
@@ -332,7 +367,7 @@ impl Composer<'_> {
         let padding = style.padding;
         let text = TextBox {
             x: set.x + padding.left,
-            width: (set.width - padding.left - padding.right).max(1.0),
+            width: (set.width - padding.left - padding.right - set.shift).max(1.0),
             align: style.align,
             first_indent: 0.0,
             style: set.cell.style,
@@ -349,6 +384,7 @@ impl Composer<'_> {
                     Fragment {
                         height,
                         footnotes,
+                        keep: line[0].keep,
                         body: Body::Solid(sink),
                         ..Fragment::default()
                     }

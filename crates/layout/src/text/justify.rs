@@ -1,0 +1,109 @@
+//! Where a justified line gives and takes: word spaces; between the characters of Chinese and
+//! Japanese and at their full-width punctuation; between the words and syllables of scripts that
+//! write no spaces.
+//!
+//! Source: W3C, Requirements for Japanese Text Layout (JLReq), §3.1.9 and §3.8.
+
+use super::{Atom, TextContext};
+use crate::{script::Script, shape::WordId};
+
+/// How much word spaces may grow in a line that is still good, relative to their natural width.
+const SPACE_STRETCH: f32 = 0.5;
+/// How much word spaces may shrink, relative to their natural width.
+const SPACE_SHRINK: f32 = 0.36;
+/// How much the gap between two Han characters or kana may grow in a line that is still good, in em.
+const CHARACTER_STRETCH: f32 = 0.06;
+/// How much the gap between words and syllables of Thai and its like may grow, in em.
+const SYLLABLE_STRETCH: f32 = 0.03;
+/// How much of the blank half of full-width brackets and commas may go, in em.
+const PUNCTUATION_SHRINK: f32 = 0.25;
+/// The blank half of a full-width sign, in em.
+const BLANK_HALF: f32 = 0.5;
+/// Minimum advance of a full-width sign, in em.
+const FULL_WIDTH: f32 = 0.95;
+
+impl Atom {
+    /// Makes the word spaces behind it flexible.
+    pub(super) fn flex_spaces(&mut self) {
+        self.stretch = self.space * SPACE_STRETCH;
+        self.shrink = self.space * SPACE_SHRINK;
+    }
+
+    /// Makes the gap behind it flexible, which has no space: between the characters `before` and
+    /// `behind`.
+    pub(super) fn flex_between(&mut self, before: char, behind: char) {
+        let wide = |c: char| Script::of(c) == Some(Script::Han);
+        let spaceless = |c: char| {
+            matches!(
+                Script::of(c),
+                Some(Script::Thai | Script::Lao | Script::Khmer | Script::Myanmar)
+            )
+        };
+        if wide(before) || wide(behind) {
+            self.stretch = self.size * CHARACTER_STRETCH;
+            let blank = is_closing(before) || is_opening(behind);
+            self.shrink = if blank {
+                self.size * PUNCTUATION_SHRINK
+            } else {
+                0.0
+            };
+        } else if spaceless(before) && spaceless(behind) {
+            self.stretch = self.size * SYLLABLE_STRETCH;
+        }
+    }
+}
+
+impl TextContext<'_> {
+    /// Width of the blank half of a full-width sign at the end of `text`, which is that of `atom`.
+    pub(super) fn blank_end(&self, words: &[WordId], atom: &Atom, text: &str) -> f32 {
+        let closes = |c: char| is_closing(c) || is_stop(c);
+        let last = words.get(atom.words.start as usize..).and_then(<[_]>::last);
+        let (Some(last), true) = (last, text.chars().next_back().is_some_and(closes)) else {
+            return 0.0;
+        };
+        let word = self.shaper.word(*last);
+        let advance = word
+            .glyphs
+            .last()
+            .map_or(0.0, |glyph| f32::from(glyph.advance));
+        match advance / self.shaper.units_per_em(word.face) >= FULL_WIDTH {
+            true => atom.size * BLANK_HALF,
+            false => 0.0,
+        }
+    }
+}
+
+/// Full-width commas and closing brackets (JLReq classes cl-02 and cl-07), blank in their right
+/// half.
+fn is_closing(character: char) -> bool {
+    matches!(
+        character,
+        '、' | '，'
+            | '〉'
+            | '》'
+            | '」'
+            | '』'
+            | '】'
+            | '〕'
+            | '〗'
+            | '〙'
+            | '〟'
+            | '）'
+            | '］'
+            | '｝'
+            | '｠'
+    )
+}
+
+/// Full-width full stops (cl-06), blank in their right half.
+fn is_stop(character: char) -> bool {
+    matches!(character, '。' | '．')
+}
+
+/// Full-width opening brackets (cl-01), blank in their left half.
+fn is_opening(character: char) -> bool {
+    matches!(
+        character,
+        '〈' | '《' | '「' | '『' | '【' | '〔' | '〖' | '〘' | '〝' | '（' | '［' | '｛' | '｟'
+    )
+}

@@ -1,0 +1,57 @@
+//! Words whose glyphs are pictures, such as emoji: placed as images with the text as their
+//! alternative.
+
+use super::{Placement, Sink, TextContext};
+use crate::{
+    page::{Area, Item, TagKind, Tags},
+    shape::WordId,
+};
+
+/// A word of pictures: its index, left edge and font size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PictureWord {
+    pub word: WordId,
+    pub x: f32,
+    pub size: f32,
+}
+
+impl TextContext<'_> {
+    /// Places the pictures of `words` on `baseline`.
+    pub(super) fn emit_pictures(
+        &mut self,
+        words: &[PictureWord],
+        baseline: f32,
+        place: Placement,
+        tags: &mut Tags,
+        sink: &mut Sink,
+    ) {
+        for PictureWord { word, x, size } in words {
+            let shaped = self.shaper.word(*word);
+            let (face, text, glyphs) = (shaped.face, shaped.text.clone(), shaped.glyphs.clone());
+            let units = self.shaper.units_per_em(face);
+            if let Some(tag) = place.tag {
+                let figure = tags.add(TagKind::Figure, tag);
+                tags.alternatives.push((figure, text.to_string()));
+                sink.items.push(Item::Tag(figure));
+            }
+            let mut pen = *x;
+            for glyph in &glyphs {
+                let at = pen + f32::from(glyph.x_offset) / units * size;
+                let y = baseline - f32::from(glyph.y_offset) / units * size;
+                pen += f32::from(glyph.advance) / units * size;
+                if let Some(picture) = self.shaper.picture(face, glyph.id) {
+                    sink.items.push(Item::Image {
+                        data: picture.data,
+                        area: Area {
+                            x: at + picture.left * size,
+                            y: y + picture.top * size,
+                            width: picture.width * size,
+                            height: picture.height * size,
+                        },
+                    });
+                }
+            }
+            sink.items.extend(place.tag.map(Item::Tag));
+        }
+    }
+}
