@@ -93,6 +93,7 @@ fn check_order(xml: &str) {
 fn parts_are_sound_and_in_order() {
     for document in [
         sample::everything("en-GB"),
+        sample::drawings(),
         sample::arabic(),
         sample::spans(),
         Document::default(),

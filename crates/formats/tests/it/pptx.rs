@@ -25,6 +25,7 @@ const CELL: &[&str] = &["lnL", "lnR", "lnT", "lnB", "noFill", "solidFill"];
 fn parts_are_sound_and_in_order() {
     for document in [
         sample::everything("en-GB"),
+        sample::drawings(),
         sample::arabic(),
         sample::spans(),
         Document::default(),

@@ -170,13 +170,17 @@ pub fn everything(language: &str) -> Document {
     add(paragraph("After the break."), named.body);
     body[figures].id = Some("figures".into());
     let charts = charts(&document.theme.chart);
-    let charts = charts.into_iter().enumerate().map(|(index, chart)| {
-        block(
-            BlockKind::Chart(Box::new(chart)),
-            named.body,
-            &format!("/body/17/body/{index}"),
-        )
-    });
+    let charts = charts
+        .into_iter()
+        .take(4)
+        .enumerate()
+        .map(|(index, chart)| {
+            block(
+                BlockKind::Chart(Box::new(chart)),
+                named.body,
+                &format!("/body/17/body/{index}"),
+            )
+        });
     let mut second = vec![block(heading(2, "Charts"), h2, "/body/17/body/9")];
     second.extend(charts);
     document.footnotes = vec![Footnote {
@@ -211,6 +215,22 @@ pub fn everything(language: &str) -> Document {
 }
 
 /// A table with column and row spans, rich and nested cells.
+/// Every chart that there is.
+pub fn drawings() -> Document {
+    let (mut document, _) = document("en-GB");
+    let named = document.named;
+    let body = charts(&document.theme.chart).into_iter().enumerate();
+    let body = body.map(|(index, chart)| {
+        let kind = BlockKind::Chart(Box::new(chart));
+        block(kind, named.body, &format!("/body/{index}"))
+    });
+    document.sections = vec![Section {
+        body: body.collect(),
+        ..Section::default()
+    }];
+    document
+}
+
 pub fn spans() -> Document {
     let (mut document, look) = document("en");
     let cell = |text: &str, columns, rows| Cell {

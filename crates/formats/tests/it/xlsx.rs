@@ -13,6 +13,7 @@ use crate::{
 fn parts_are_sound_and_equal_documents_make_equal_bytes() {
     for document in [
         sample::everything("en-GB"),
+        sample::drawings(),
         sample::arabic(),
         sample::spans(),
         Document::default(),

@@ -110,7 +110,9 @@ pub(super) fn lines(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot, taken: &mut L
 /// Labels a point above it or, if something is there, below it.
 fn near(pen: &mut Pen<'_>, plot: &Plot, taken: &mut Labels, (x, y): (f32, f32), text: &str) {
     let (color, gap, half) = (pen.text, pen.size * 0.6, pen.width(text) / 2.0);
-    let x = x.min(plot.right() + pen.size * 0.5 - half).max(half);
+    // Beside the axis stand its own labels.
+    let x = x.min(plot.right() + pen.size * 0.5 - half);
+    let x = x.max(plot.left + pen.size * 0.2 + half);
     let below = y + gap + pen.size * CAP_HEIGHT;
     let above = taken.level(pen, (x, y - gap), text, color, Anchor::Middle);
     if !above && below <= plot.bottom() {

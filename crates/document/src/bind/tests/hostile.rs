@@ -61,8 +61,10 @@ fn pictures_are_checked_before_anything_unpacks_them() {
     bomb.resize(64, 0);
     assert_eq!(image(&encode(&bomb)), "image-too-large");
     assert_eq!(
-        image(&encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>")),
-        "unsupported-image"
+        image(&encode(
+            b"<svg xmlns='http://www.w3.org/2000/svg'><image href='file:///etc/passwd' width='9' height='9'/></svg>"
+        )),
+        "invalid-image"
     );
     assert_eq!(
         image(&encode(b"BM not a picture that is read")),
