@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures fleets of this machine: replicas behind nginx, more clients, the way through nginx, flows.
 
-    measure.py --platen BINARY [--seconds 5] [--rounds 3] [--only replicas,nginx,flows,signals,capacity]
+    measure.py --platen BINARY [--seconds 5] [--rounds 3] [--only replicas,nginx,flows,signals,capacity,boot]
     measure.py --platen BINARY --only bloat --minutes 60
 
 Starts run.sh for each number of services, and `platen serve` with SQLite; sends requests by wrk, in
@@ -321,6 +321,24 @@ def measure_bloat(options):
     table("Tables after runs at full rate", ["Minutes", "Runs", "Table", "Live rows", "Dead rows", "MB", "Updates within a page"], rows)
 
 
+def measure_boot(options):
+    """From nothing to the first answer, then the rates of cold and of warm fleets; also with a capped worker."""
+    rows = []
+    for index, (apps, workers, cap) in enumerate(((1, 1, ""), (2, 2, ""), (2, 4, ""), (1, 1, "0.5"))):
+        os.environ |= {"WORKER_PROCESSORS": cap} if cap else {}
+        began = time.monotonic()
+        with fleet(options.platen, apps, workers, options.port + 100 * index) as (addresses, key):
+            ready = time.monotonic() - began
+            wait_for("the workers", lambda: json.loads(send(addresses[0], key, "/webhooks/sum/sync", {})))
+            first = time.monotonic() - began
+            cold = measure(addresses[0], key, FLOW, 32, 3)["rate"]
+            warm = measure(addresses[0], key, FLOW, 32, options.seconds)["rate"]
+        rows.append([f"{apps} / {workers}", cap or "none", f"{ready:.1f}", f"{first:.1f}", f"{cold:,.0f}", f"{warm:,.0f}"])
+    os.environ.pop("WORKER_PROCESSORS", None)
+    table("From nothing to the first run", ["Apps / workers", "Processors of a worker", "Fleet ready, s", "First run, s",
+                                            "Runs/s, cold", "Runs/s, warm"], rows)
+
+
 def pid_of(address):
     """The process that listens on an address."""
     port = address.rpartition(":")[2]
@@ -335,10 +353,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--minutes", type=int, default=60, help="how long bloat takes")
     parser.add_argument("--port", type=int, default=18500)
-    parser.add_argument("--only", default="replicas,nginx,flows,signals,capacity")
+    parser.add_argument("--only", default="replicas,nginx,flows,signals,capacity,boot")
     options = parser.parse_args()
     measures = {"replicas": measure_replicas, "nginx": measure_nginx, "flows": measure_flows,
-                "signals": measure_signals, "capacity": measure_capacity, "bloat": measure_bloat}
+                "signals": measure_signals, "capacity": measure_capacity, "boot": measure_boot, "bloat": measure_bloat}
     load = os.getloadavg()[0]
     print(f"load before {load:.2f}, {len(os.sched_getaffinity(0))} processors, {options.rounds} rounds of {options.seconds} s")
     for name in options.only.split(","):
