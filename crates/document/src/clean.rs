@@ -1,4 +1,4 @@
-//! Sanitises text from data: removes control characters, bidirectional overrides, and the two
+//! Sanitises text from data: removes control characters, bidirectional overrides, and the
 //! noncharacters that represent page fields internally.
 
 use std::borrow::Cow;
@@ -7,6 +7,22 @@ use std::borrow::Cow;
 pub(crate) const PAGE_NUMBER: char = '\u{fdd0}';
 /// Represents the number of pages until text becomes inline content. Data cannot inject it.
 pub(crate) const PAGE_COUNT: char = '\u{fdd1}';
+/// Begins the id of a node whose page number is shown; [`PAGE_OF_END`] ends it. Data cannot inject
+/// it.
+pub(crate) const PAGE_OF: char = '\u{fdd2}';
+/// Ends the id after [`PAGE_OF`].
+pub(crate) const PAGE_OF_END: char = '\u{fdd3}';
+/// Represents the number of the page within its section.
+pub(crate) const SECTION_NUMBER: char = '\u{fdd4}';
+/// Represents the number of pages of the section.
+pub(crate) const SECTION_COUNT: char = '\u{fdd5}';
+/// Represents the current heading of level 1; those of levels 2 to 6 follow.
+pub(crate) const RUNNING_HEAD: char = '\u{fdd6}';
+
+/// Whether a character represents a page field, or a part of one.
+pub(crate) fn is_field(symbol: char) -> bool {
+    matches!(symbol, PAGE_NUMBER..='\u{fddb}')
+}
 
 /// What was removed from a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +54,7 @@ pub(crate) fn clean(text: &str) -> (Cow<'_, str>, Cleaned) {
                 }
             }
             '\n' | '\t' => cleaned.push(symbol),
-            PAGE_NUMBER | PAGE_COUNT => {}
+            field if is_field(field) => {}
             '\u{202a}'..='\u{202e}' => found.bidi = true,
             '\u{2066}'..='\u{2069}' if !balanced => found.bidi = true,
             symbol if symbol.is_control() => {
@@ -109,6 +125,9 @@ mod tests {
 
     #[test]
     fn page_fields_cannot_come_from_data() {
-        assert_eq!(clean("a\u{fdd0}\u{fdd1}b").0, "ab");
+        assert_eq!(
+            clean("a\u{fdd0}\u{fdd1}\u{fdd2}x\u{fdd3}\u{fddb}b").0,
+            "axb"
+        );
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Parts {
     pub(crate) schema: Option<InputSchema>,
     pub(crate) zone: TimeZone,
     helpers: Vec<HelperUse>,
+    /// Whether an expression refers to other nodes, which takes a second pass of binding.
+    pub(crate) refers: bool,
 }
 
 /// A call to a helper.
@@ -140,6 +142,7 @@ pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
         schema,
         zone: TimeZone::named(&template.time_zone).unwrap_or(TimeZone::UTC),
         helpers: Vec::new(),
+        refers: false,
     };
     let mut used = Vec::new();
     visit(template, &mut |path, site| match site {
@@ -148,6 +151,7 @@ pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
                 for expression in compiled.expressions() {
                     used.extend(messages_of(expression, path));
                     parts.helpers.extend(uses(&expression.helpers, path));
+                    parts.refers |= expression.refers;
                 }
                 parts.texts.insert(text.0.clone(), compiled);
             }
@@ -163,6 +167,7 @@ pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
             Ok(compiled) => {
                 used.extend(messages_of(&compiled, path));
                 parts.helpers.extend(uses(&compiled.helpers, path));
+                parts.refers |= compiled.refers;
                 parts.expressions.insert(expression.0.clone(), compiled);
             }
             Err(failure) => found.push(braces_hint(diagnostic(failure, path), &expression.0)),

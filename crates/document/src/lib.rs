@@ -20,6 +20,7 @@ pub mod length;
 mod lint;
 pub mod locale;
 mod message;
+pub mod numbering;
 mod parse;
 pub mod pattern;
 mod pointer;

@@ -17,6 +17,14 @@ pub(crate) fn join(pointer: &str, token: impl std::fmt::Display) -> String {
     joined
 }
 
+/// The tokens of `pointer`, unescaped.
+pub(crate) fn tokens(pointer: &str) -> Vec<String> {
+    let tokens = pointer.split('/').skip(1);
+    tokens
+        .map(|token| token.replace("~1", "/").replace("~0", "~"))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -25,5 +33,7 @@ mod tests {
     fn tokens_are_escaped() {
         assert_eq!(join("/a", "b/c~d"), "/a/b~1c~0d");
         assert_eq!(join("", 3), "/3");
+        assert_eq!(tokens("/a/b~1c~0d"), ["a", "b/c~d"]);
+        assert!(tokens("").is_empty());
     }
 }

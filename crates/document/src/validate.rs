@@ -76,6 +76,10 @@ fn unknown_paths(template: &Template, found: &mut Vec<Diagnostic>) {
         "rows",
         "pageNumber",
         "pageCount",
+        "sectionPageNumber",
+        "sectionPageCount",
+        "column",
+        "value",
     ];
     visit(template, &mut |_, site| {
         if let Site::Node(Node::Repeat(node)) = site {
@@ -83,6 +87,11 @@ fn unknown_paths(template: &Template, found: &mut Vec<Diagnostic>) {
         }
         if let Site::Node(Node::Table(node)) = site {
             names.extend(node.as_name.as_deref());
+            names.extend(
+                node.columns
+                    .iter()
+                    .filter_map(|column| column.as_name.as_deref()),
+            );
         }
     });
     let mut check = |path: &str, expression: &CompiledExpression| {

@@ -12,6 +12,7 @@ mod grid;
 pub mod html;
 mod metrics;
 mod ooxml;
+mod page_losses;
 pub mod pdf;
 pub mod picture;
 mod plain;

@@ -145,6 +145,19 @@ pub(crate) fn column_widths(table: &Table, document: &Document, available: f32) 
     solve(&specs, &natural, available)
 }
 
+/// Estimated height of a row with turned cells, in points; `None` without them.
+pub(crate) fn turned_height(document: &Document, row: &Row) -> Option<f32> {
+    let turned = |cell: &&Cell| document.styles[cell.style].turned;
+    let cells = row.cells.iter().filter(turned);
+    cells
+        .map(|cell| {
+            let padding = document.styles[cell.style].padding;
+            let (longest, _) = text_widths(&cell.content, cell.style, document);
+            longest + padding.top + padding.bottom
+        })
+        .reduce(f32::max)
+}
+
 /// Visits single-column cells with their column index: those of the header, and of rows sampled
 /// across the table. Tables with row spans are not sampled, because a span can only be resolved row
 /// by row.
@@ -180,6 +193,16 @@ pub(crate) fn measured_cells<'a>(table: &'a Table, mut visit: impl FnMut(usize, 
 
 /// Width of the content on one line, and of its longest word, in points.
 fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32, f32) {
+    let style = &document.styles[id];
+    if style.turned {
+        let width = style.font_size * style.line_height + style.padding.left + style.padding.right;
+        return (width + 2.0, width + 2.0);
+    }
+    text_widths(content, id, document)
+}
+
+/// Like [`cell_widths`], along the lines of the text even if it is turned.
+fn text_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32, f32) {
     work::check();
     let style = &document.styles[id];
     let frame = style.padding.left + style.padding.right + 2.0;

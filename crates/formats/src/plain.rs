@@ -58,6 +58,11 @@ fn block_lines(block: &Block, document: &Document, lines: &mut Vec<String>) {
                 block_lines(block, document, lines);
             }
         }
+        BlockKind::Positioned(positioned) => {
+            for block in &positioned.body {
+                block_lines(block, document, lines);
+            }
+        }
         BlockKind::Panel { title, body } => {
             add(title.as_deref().unwrap_or_default());
             for block in body {
@@ -109,6 +114,7 @@ pub(crate) fn walk<'a>(blocks: &'a [Block], visit: &mut dyn FnMut(&'a Block)) {
                     walk(&column.body, visit);
                 }
             }
+            BlockKind::Positioned(positioned) => walk(&positioned.body, visit),
             BlockKind::Panel { body, .. } => walk(body, visit),
             _ => {}
         }

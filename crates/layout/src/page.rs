@@ -6,6 +6,7 @@ use std::{ops::Range, sync::Arc};
 use platen_document::{
     Color, Diagnostic,
     bound::{ImageData, LineStyle, StyleId, StyleTable},
+    numbering::Counter,
 };
 
 use crate::{figure::Figure, shape::WordId};
@@ -28,18 +29,33 @@ pub struct Layout {
 }
 
 /// A page.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Page {
     /// Width.
     pub width: f32,
     /// Height.
     pub height: f32,
-    /// The printed page number.
+    /// The page number.
     pub number: u32,
+    /// Form in which it is printed.
+    pub form: Counter,
     /// Items in drawing order.
     pub items: Vec<Item>,
     /// Words of the page's texts, indexed by [`TextRun::words`].
     pub words: Vec<PlacedWord>,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self {
+            width: 0.0,
+            height: 0.0,
+            number: 0,
+            form: Counter::Decimal,
+            items: Vec::new(),
+            words: Vec::new(),
+        }
+    }
 }
 
 /// A word placed on a line.

@@ -9,9 +9,7 @@ use crate::{
         VerticalAlign,
     },
     expression::{Entry, Scope},
-    template::{
-        self, Conditional, Content, FullListItem, KeyValue, List, ListItem, Node, Repeat, Text,
-    },
+    template::{self, Conditional, Content, KeyValue, Node, Repeat, Text},
 };
 
 /// Default gap between columns: 6 mm, in points.
@@ -69,6 +67,9 @@ impl<'b> Binder<'b> {
         if !self.holds("when", node.when(), scope) {
             return;
         }
+        let Some(node) = self.dynamic_node(node, scope) else {
+            return;
+        };
         match node {
             Node::Conditional(node) => {
                 let (token, nodes) = self.branch(node, scope);
@@ -88,8 +89,9 @@ impl<'b> Binder<'b> {
                     && let Some(mark) = attach(mark, blocks.last_mut())
                 {
                     let style = self.block_style(place, "body", None);
+                    let id = self.node_id(node.id.as_ref(), scope);
                     self.push(
-                        node.id.as_deref(),
+                        id.as_deref(),
                         style,
                         BlockKind::Paragraph(vec![mark]),
                         scope,
@@ -104,7 +106,8 @@ impl<'b> Binder<'b> {
             }
             node => {
                 if let Some((style, kind)) = self.kind(node, place, scope) {
-                    self.push(node.id(), style, kind, scope, blocks);
+                    let id = self.node_id(node.id(), scope);
+                    self.push(id.as_deref(), style, kind, scope, blocks);
                 }
             }
         }
@@ -125,6 +128,9 @@ impl<'b> Binder<'b> {
             self.mistake("too-many-blocks", message, scope);
             return;
         }
+        if let Some(id) = id {
+            self.refer(id, &kind);
+        }
         let id = id.filter(|id| self.register(id));
         blocks.push(Block {
             kind,
@@ -132,6 +138,17 @@ impl<'b> Binder<'b> {
             id: id.map(Box::from),
             path: Arc::from(self.path.as_str()),
         });
+    }
+
+    /// The id of a node; it may contain expressions.
+    pub(super) fn node_id(&mut self, id: Option<&Text>, scope: &Scope<'_>) -> Option<String> {
+        let id = id?;
+        let id = if id.0.contains("{{") {
+            self.line_at("id", id, scope)
+        } else {
+            id.0.clone()
+        };
+        Some(id).filter(|id| !id.is_empty())
     }
 
     /// Records that the document contains `id`. False if it does already, as inside a repeat.
@@ -188,12 +205,15 @@ impl<'b> Binder<'b> {
             Node::Heading(node) => {
                 let level = node.level.clamp(1, 6);
                 let style = self.block_style(place, &format!("heading{level}"), own);
-                let content = self.content_at("content", &node.content, style, scope);
+                let mut content = self.content_at("content", &node.content, style, scope);
+                if node.numbered {
+                    self.number_outline(&mut content, level, style);
+                }
                 Some((style, BlockKind::Heading { level, content }))
             }
             Node::Paragraph(node) => {
                 let style = self.block_style(place, "body", own);
-                let content = self.content_at("content", &node.content, style, scope);
+                let (style, content) = self.paragraph(node, style, place, scope);
                 Some((style, BlockKind::Paragraph(content)))
             }
             Node::List(node) => {
@@ -244,11 +264,10 @@ impl<'b> Binder<'b> {
             Node::Image(node) => self.image(node, style, place, scope)?,
             Node::Barcode(node) => self.barcode(node, style, scope)?,
             Node::Chart(node) => self.chart(node, scope)?,
+            Node::Positioned(node) => self.positioned(node, style, place, scope),
             Node::Divider(node) => BlockKind::Divider {
                 thickness: node.thickness.map_or(0.75, |length| length.to_points()),
-                color: node
-                    .color
-                    .unwrap_or(self.compiled.parts.sheet.colors.border),
+                color: node.color.unwrap_or(self.sheet.colors.border),
                 line: node.line,
             },
             Node::Spacer(node) => BlockKind::Spacer(node.height.to_points()),
@@ -283,80 +302,6 @@ impl<'b> Binder<'b> {
             }
             inlines
         })
-    }
-
-    fn list(
-        &mut self,
-        node: &'b List,
-        style: StyleId,
-        place: Place,
-        scope: &Scope<'_>,
-    ) -> bound::List {
-        let mut items = Vec::new();
-        let bound = match (&node.each, &node.item) {
-            (Some(each), Some(item)) => self.rows("each", each, scope).map(|rows| (rows, item)),
-            _ => None,
-        };
-        if let Some((rows, item)) = &bound {
-            let rows = rows.as_refs();
-            for (index, row) in rows.iter().enumerate() {
-                if self.stopped() {
-                    break;
-                }
-                let scope = scope.with("item", Entry::Json(row)).at(index, rows.len());
-                let made = self.below("item", |binder| {
-                    binder.list_item(item, style, place, &scope)
-                });
-                items.extend(made);
-            }
-        }
-        for (index, item) in node.items.iter().enumerate() {
-            let made = self.item("items", index, |binder| {
-                binder.list_item(item, style, place, scope)
-            });
-            items.extend(made);
-        }
-        bound::List {
-            ordered: node.ordered,
-            start: node.start.unwrap_or(1),
-            items,
-        }
-    }
-
-    fn list_item(
-        &mut self,
-        item: &'b ListItem,
-        style: StyleId,
-        place: Place,
-        scope: &Scope<'_>,
-    ) -> Option<bound::ListItem> {
-        self.blocks += 1;
-        match item {
-            ListItem::Content(content) => Some(bound::ListItem {
-                content: self.content(content, style, scope),
-                body: Vec::new(),
-            }),
-            ListItem::Full(item) => {
-                let FullListItem {
-                    content,
-                    body,
-                    when,
-                } = &**item;
-                if !self.holds("when", when.as_ref(), scope) {
-                    return None;
-                }
-                let inside = Place {
-                    style,
-                    width: (place.width - 18.0).max(1.0),
-                    root: false,
-                    ..place
-                };
-                Some(bound::ListItem {
-                    content: self.content_at("content", content, style, scope),
-                    body: self.nodes_at("body", body, inside, scope),
-                })
-            }
-        }
     }
 
     fn columns(
@@ -401,7 +346,7 @@ impl<'b> Binder<'b> {
 
     fn key_value(&mut self, node: &'b KeyValue, style: StyleId, scope: &Scope<'_>) -> BlockKind {
         let label = {
-            let sheet = &self.compiled.parts.sheet;
+            let sheet = self.sheet;
             self.changed_style(style, |style| sheet.overlay_named(style, "label"))
         };
         let mut items = Vec::with_capacity(node.items.len());

@@ -3,7 +3,7 @@
 use super::Binder;
 use crate::{
     bound::{Cell, CellContent, StyleId, Value, ValueFormat},
-    clean::{PAGE_COUNT, PAGE_NUMBER},
+    clean::is_field,
     expression::{CompiledText, Evaluated, Failure, Rows, Scope},
     locale::{currency_decimals, is_currency_code},
     template::{Expression, FormatLength, FormatName, FormatSpec},
@@ -147,7 +147,7 @@ impl Binder<'_> {
 
 /// Plain text if it is one line without page fields, otherwise inline content.
 fn content_of(text: String, style: StyleId) -> CellContent {
-    if !text.contains(['\n', '\t', PAGE_NUMBER, PAGE_COUNT]) {
+    if !text.contains(|symbol| matches!(symbol, '\n' | '\t') || is_field(symbol)) {
         return CellContent::Text(text.into_boxed_str());
     }
     let mut inlines = Vec::new();

@@ -212,7 +212,9 @@ impl<'b> Binder<'b> {
                 Some(total) => self.item("columns", plan.index, |binder| {
                     binder.below("total", |binder| match total {
                         TotalSpec::Text(text) => match binder.compiled.text(text) {
-                            Some(text) => binder.text_cell(text, &plan.format, style, scope),
+                            Some(text) => plan.within(scope, |scope| {
+                                binder.text_cell(text, &plan.format, style, scope)
+                            }),
                             None => Cell::text("", style),
                         },
                         TotalSpec::Aggregate(aggregate) => {

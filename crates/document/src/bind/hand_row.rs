@@ -60,19 +60,22 @@ impl<'b> Binder<'b> {
         let mut specs = spec.cells.iter().enumerate();
         let mut cells = Vec::new();
         let mut column = 0;
-        let visible = |at: usize| run.columns.iter().position(|plan| plan.index == at);
+        // A column with `each` has several plans, or none.
+        let plans = |at: usize| run.columns.iter().filter(move |plan| plan.index == at);
         while column < covered.len() {
             if covered[column].0 > 0 {
-                if !covered[column].1 && visible(column).is_some() {
-                    let style = self.hand_style(run, kind, column, None, spec);
-                    cells.push(Cell::text("", style));
+                if !covered[column].1 {
+                    for plan in plans(column) {
+                        let style = self.hand_style(run, kind, plan, None, spec);
+                        cells.push(Cell::text("", style));
+                    }
                 }
                 column += 1;
                 continue;
             }
             let Some((index, cell)) = specs.next() else {
-                if visible(column).is_some() {
-                    let style = self.hand_style(run, kind, column, None, spec);
+                for plan in plans(column) {
+                    let style = self.hand_style(run, kind, plan, None, spec);
                     cells.push(Cell::text("", style));
                 }
                 column += 1;
@@ -87,13 +90,22 @@ impl<'b> Binder<'b> {
             };
             let wide = wide.min(covered.len() - column);
             covered[column..column + wide].fill((high, shown[0]));
-            let columns = (column..column + wide).filter(|at| visible(*at).is_some());
-            let col_span = columns.count();
+            let spanned: Vec<_> = (column..column + wide).flat_map(plans).collect();
             let row_span = shown.iter().take(high).filter(|shown| **shown).count();
-            if col_span > 0 && shown[0] {
+            // A cell of its own for each element, or one that covers them all.
+            let single = wide == 1 && spanned.len() > 1;
+            let made = if single {
+                spanned.len()
+            } else {
+                spanned.len().min(1)
+            };
+            for plan in spanned.iter().take(made).filter(|_| shown[0]) {
                 let mut made = self.item("cells", index, |binder| {
-                    binder.hand_cell(run, cell, spec, kind, column, scope)
+                    plan.within(scope, |scope| {
+                        binder.hand_cell(run, cell, spec, kind, plan, scope)
+                    })
                 });
+                let col_span = if single { 1 } else { spanned.len() };
                 made.col_span = u16::try_from(col_span).unwrap_or(u16::MAX);
                 made.row_span = u16::try_from(row_span.max(1)).unwrap_or(u16::MAX);
                 cells.push(made);
@@ -107,7 +119,7 @@ impl<'b> Binder<'b> {
         &mut self,
         run: &TableRun<'b>,
         kind: RowKind,
-        column: usize,
+        plan: &ColumnPlan<'_>,
         cell: Option<&FullCellSpec>,
         row: &RowSpec,
     ) -> StyleId {
@@ -116,15 +128,12 @@ impl<'b> Binder<'b> {
             RowKind::Total => "tableTotal",
             _ => "tableCell",
         };
-        let plan = run.columns.iter().find(|plan| plan.index == column);
-        let align = cell
-            .and_then(|cell| cell.align)
-            .or(plan.and_then(|plan| plan.align));
+        let align = cell.and_then(|cell| cell.align).or(plan.align);
         let style = self.cell_style(run.style, name, align, row.style.as_ref());
         let Some(cell) = cell else {
             return style;
         };
-        let sheet = &self.compiled.parts.sheet;
+        let sheet = self.sheet;
         let mut style = self.styles[style].clone();
         style.vertical_align = cell.vertical_align.unwrap_or(style.vertical_align);
         if let Some(own) = &cell.style {
@@ -139,15 +148,9 @@ impl<'b> Binder<'b> {
         cell: &'b CellSpec,
         row: &RowSpec,
         kind: RowKind,
-        column: usize,
+        plan: &ColumnPlan<'_>,
         scope: &Scope<'_>,
     ) -> Cell {
-        let plan = run.columns.iter().find(|plan| plan.index == column);
-        let own_format = |plan: Option<&ColumnPlan<'_>>| {
-            plan.filter(|_| kind != RowKind::Header)
-                .map(|plan| plan.format.clone())
-                .unwrap_or_default()
-        };
         let (text, cell) = match cell {
             CellSpec::Text(text) => (Some(text), None),
             CellSpec::Full(cell) => match &cell.content {
@@ -155,8 +158,11 @@ impl<'b> Binder<'b> {
                 _ => (None, Some(&**cell)),
             },
         };
-        let style = self.hand_style(run, kind, column, cell, row);
-        let column_format = own_format(plan);
+        let style = self.hand_style(run, kind, plan, cell, row);
+        let column_format = match kind {
+            RowKind::Header => ValueFormat::default(),
+            _ => plan.format.clone(),
+        };
         let given = cell.and_then(|cell| cell.format.as_ref());
         let format = given.map(|format| self.value_format(format, scope));
         if let Some(text) = text.and_then(|text| self.compiled.text(text)) {
@@ -172,8 +178,7 @@ impl<'b> Binder<'b> {
         }
         let content = match cell {
             Some(cell) if !cell.body.is_empty() => {
-                let width = plan.map_or(run.place.width, |plan| plan.width);
-                let inside = self.cell_place(style, width, run.place);
+                let inside = self.cell_place(style, plan.width, run.place);
                 let blocks = self.nodes_at("body", &cell.body, inside, scope);
                 CellContent::Blocks(blocks.into_boxed_slice())
             }

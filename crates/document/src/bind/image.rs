@@ -7,10 +7,10 @@ use imagesize::ImageType;
 
 use super::{Binder, Place, block::alignment, svg};
 use crate::{
-    bound::{self, BlockKind, ImageData, ImageFormat, StyleId},
+    bound::{self, BlockKind, Counted, ImageData, ImageFormat, StyleId},
     expression::{Failure, Scope},
     suggestion,
-    template::{Fit, Image},
+    template::{Fit, Image, Text},
 };
 
 /// Maximum size of an encoded image, in bytes.
@@ -28,15 +28,12 @@ impl Binder<'_> {
         place: Place,
         scope: &Scope<'_>,
     ) -> Option<BlockKind> {
-        let data = self.below("source", |binder| binder.picture(node, scope))?;
+        let data = self.below("source", |binder| binder.picture(&node.source, scope))?;
         let width = node.width.map(|width| width.to_points());
         let height = node.height.map(|height| height.to_points());
         let (width, height) = size(&data, width, height, node.fit, place.width);
         let alt = self.line_at("alt", &node.alt, scope);
-        let caption = node.caption.as_ref().map(|caption| {
-            let style = self.named_style("caption");
-            self.content_at("caption", caption, style, scope)
-        });
+        let caption = self.caption(node.caption.as_ref(), Counted::Figures, scope);
         let link = node
             .link
             .as_ref()
@@ -53,8 +50,8 @@ impl Binder<'_> {
     }
 
     /// Loads and checks the image of a source, once per source.
-    fn picture(&mut self, node: &Image, scope: &Scope<'_>) -> Option<Arc<ImageData>> {
-        let source = self.compiled.text(&node.source)?;
+    pub(super) fn picture(&mut self, source: &Text, scope: &Scope<'_>) -> Option<Arc<ImageData>> {
+        let source = self.compiled.text(source)?;
         let source = match picture_source(source, scope, self) {
             Ok(source) => source,
             Err(failure) => {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Binder;
 use crate::{
-    bound::{Baseline, Footnote, Inline, StyleId},
-    clean::{PAGE_COUNT, PAGE_NUMBER},
+    bound::{Baseline, Footnote, Inline, PageField, StyleId},
+    clean::{self, is_field},
     expression::{CompiledText, Scope},
     template::{Content, Expression, FullRun, Run, Text},
 };
@@ -35,14 +35,13 @@ impl Binder<'_> {
             return String::new();
         };
         let text = self.evaluate_text(compiled, scope);
-        if text.contains([PAGE_NUMBER, PAGE_COUNT]) {
+        let fields = text.contains(is_field);
+        if fields {
             let message = "page numbers are allowed only in inline content".to_owned();
             self.mistake("misplaced-page-number", message, scope);
         }
-        if text.contains(['\n', '\t', PAGE_NUMBER, PAGE_COUNT]) {
-            return text
-                .replace(['\n', '\t'], " ")
-                .replace([PAGE_NUMBER, PAGE_COUNT], "");
+        if fields || text.contains(['\n', '\t']) {
+            return text.replace(['\n', '\t'], " ").replace(is_field, "");
         }
         text
     }
@@ -109,7 +108,16 @@ impl Binder<'_> {
                                 push_text(&mut inlines, &text, style, None);
                             }
                         }
-                        Run::Full(run) => binder.run(&mut inlines, run, style, scope),
+                        Run::Full(run) => {
+                            if !binder.holds("when", run.when.as_ref(), scope) {
+                                return;
+                            }
+                            match binder.dynamic_part::<FullRun>(scope) {
+                                Ok(None) => binder.run(&mut inlines, run, style, scope),
+                                Ok(Some(own)) => binder.run(&mut inlines, &own, style, scope),
+                                Err(()) => {}
+                            }
+                        }
                     });
                 }
             }
@@ -118,9 +126,6 @@ impl Binder<'_> {
     }
 
     fn run(&mut self, inlines: &mut Vec<Inline>, run: &FullRun, base: StyleId, scope: &Scope<'_>) {
-        if !self.holds("when", run.when.as_ref(), scope) {
-            return;
-        }
         let link = run
             .link
             .as_ref()
@@ -155,7 +160,7 @@ impl Binder<'_> {
         if plain == FullRun::default() && !linked {
             return base;
         }
-        let sheet = &self.compiled.parts.sheet;
+        let sheet = self.sheet;
         self.changed_style(base, |style| {
             if linked {
                 sheet.overlay_named(style, "link");
@@ -268,16 +273,41 @@ pub(super) fn push_text(
         }
     };
     let mut rest = text;
-    while let Some(place) = rest.find(['\n', PAGE_NUMBER, PAGE_COUNT]) {
+    while let Some(place) = rest.find(|symbol| symbol == '\n' || is_field(symbol)) {
         let (piece, after) = rest.split_at(place);
         push(inlines, piece);
         let mut symbols = after.chars();
-        inlines.push(match symbols.next() {
-            Some(PAGE_NUMBER) => Inline::PageNumber(style),
-            Some(PAGE_COUNT) => Inline::PageCount(style),
+        let symbol = symbols.next();
+        rest = symbols.as_str();
+        inlines.push(match symbol {
+            Some(clean::PAGE_NUMBER) => Inline::PageNumber(style),
+            Some(clean::PAGE_COUNT) => Inline::PageCount(style),
+            Some(clean::PAGE_OF) => {
+                let (target, after) = rest.split_once(clean::PAGE_OF_END).unwrap_or((rest, ""));
+                rest = after;
+                Inline::PageOf {
+                    target: target.into(),
+                    style,
+                }
+            }
+            Some(field) if is_field(field) => Inline::PageField {
+                field: page_field(field),
+                style,
+            },
             _ => Inline::Break,
         });
-        rest = symbols.as_str();
     }
     push(inlines, rest);
+}
+
+/// The field that a character represents.
+fn page_field(symbol: char) -> PageField {
+    match symbol {
+        clean::SECTION_NUMBER => PageField::SectionNumber,
+        clean::SECTION_COUNT => PageField::SectionCount,
+        head => {
+            let level = (head as u32).saturating_sub(clean::RUNNING_HEAD as u32);
+            PageField::RunningHead(level.min(5) as u8 + 1)
+        }
+    }
 }

@@ -2,15 +2,21 @@
 //! and repeats, evaluates texts, interns styles. Errors are collected; binding continues after
 //! each.
 
+mod background;
 mod barcode;
 mod block;
 mod cell;
 mod chart;
+mod dynamic;
 mod group;
 mod hand_row;
 pub(crate) mod image;
 mod inline;
+mod list;
+mod number;
+mod page_rows;
 mod report;
+mod row_rule;
 mod section;
 mod sheet_column;
 mod svg;
@@ -23,14 +29,15 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value as Json;
 
+use self::dynamic::Arenas;
 use crate::{
     CompiledTemplate, Diagnostic, Host,
     bound::{self, ImageData, NamedStyles, Style, StyleId, StyleTable},
     compile::helpers_in_data,
-    expression::{Evaluation, Scope, Shared},
+    expression::{Evaluation, References, Scope, Shared},
     locale::TimeZone,
-    style_sheet::inherited,
-    template::{Orientation, PaperSize, StyleRef},
+    style_sheet::{StyleSheet, inherited},
+    template::{Orientation, PageSetup, PaperSize, StyleRef},
 };
 
 /// Settings of one rendering that override the template.
@@ -95,12 +102,26 @@ pub fn bind(
             return Err(found);
         }
     }
-    let mut binder = Binder::new(compiled, options, host).map_err(|mistake| vec![*mistake])?;
     let has_helpers = compiled.template().helpers.is_some();
+    let root = Scope::root(data).beside_helpers(has_helpers);
+    let arenas = Arenas::default();
+    let binder = |references| {
+        let binder = Binder::new(compiled, options, host, &arenas, references);
+        let mut binder = binder.map_err(|mistake| vec![*mistake])?;
+        binder.dynamic_setup(&root);
+        Ok::<_, Vec<Diagnostic>>(binder)
+    };
+    let mut references = References::Pending;
+    if compiled.parts.refers {
+        // A reference may name a node below it, whose number only a first pass finds.
+        let mut first = binder(references)?;
+        first.sections(&root);
+        references = first.numbers.references();
+    }
+    let mut binder = binder(references)?;
     if let Some(clash) = helpers_in_data(has_helpers, data) {
         binder.reports.add(clash);
     }
-    let root = Scope::root(data).beside_helpers(has_helpers);
     let sections = binder.sections(&root);
     binder.finish(sections, &root)
 }
@@ -124,6 +145,11 @@ struct Binder<'b> {
     compiled: &'b CompiledTemplate,
     options: &'b BindOptions,
     host: &'b dyn Host,
+    /// Keeps the parts of the template that were read again.
+    arenas: &'b Arenas,
+    sheet: &'b StyleSheet,
+    /// Page setup of sections that have none of their own.
+    page: &'b PageSetup,
     evaluation: Evaluation,
     styles: StyleTable,
     named: FxHashMap<String, StyleId>,
@@ -131,6 +157,7 @@ struct Binder<'b> {
     images: FxHashMap<String, Option<Arc<ImageData>>>,
     ids: FxHashSet<String>,
     targets: Vec<(String, String)>,
+    numbers: number::Numbers,
     reports: report::Reports,
     path: String,
     blocks: usize,
@@ -142,6 +169,8 @@ impl<'b> Binder<'b> {
         compiled: &'b CompiledTemplate,
         options: &'b BindOptions,
         host: &'b dyn Host,
+        arenas: &'b Arenas,
+        references: References,
     ) -> Result<Self, Box<Diagnostic>> {
         let template = compiled.template();
         let tag = options.locale.as_deref().unwrap_or(&template.locale);
@@ -164,29 +193,40 @@ impl<'b> Binder<'b> {
             host.now_unix_seconds(),
             options.limits.work,
         )
-        .with_helpers(template.helpers.is_some(), host.helpers());
-        let mut styles = StyleTable::default();
-        let sheet = &compiled.parts.sheet;
-        let named = sheet
-            .names()
-            .filter_map(|name| Some((name.to_owned(), styles.intern(sheet.named(name)?))))
-            .collect();
-        Ok(Self {
+        .with_helpers(template.helpers.is_some(), host.helpers())
+        .with_references(references);
+        let mut binder = Self {
             compiled,
             options,
             host,
+            arenas,
+            sheet: &compiled.parts.sheet,
+            page: &template.page,
             evaluation: Evaluation::new(shared),
-            styles,
-            named,
+            styles: StyleTable::default(),
+            named: FxHashMap::default(),
             footnotes: Vec::new(),
             images: FxHashMap::default(),
             ids: FxHashSet::default(),
             targets: Vec::new(),
+            numbers: number::Numbers::new(compiled),
             reports: report::Reports::default(),
             path: String::new(),
             blocks: 0,
             text_bytes: 0,
-        })
+        };
+        binder.name_styles();
+        Ok(binder)
+    }
+
+    /// Interns the named styles of the sheet.
+    fn name_styles(&mut self) {
+        for name in self.sheet.names() {
+            if let Some(style) = self.sheet.named(name) {
+                self.named
+                    .insert(name.to_owned(), self.styles.intern(style));
+            }
+        }
     }
 
     /// Runs `bind` with `token` appended to the pointer.
@@ -221,7 +261,7 @@ impl<'b> Binder<'b> {
                 Some(_) => {}
             }
         }
-        let sheet = &self.compiled.parts.sheet;
+        let sheet = self.sheet;
         let mut style = inherited(&self.styles[place.style]);
         if kind != "body" || !place.compact {
             sheet.overlay_named(&mut style, kind);
@@ -255,6 +295,7 @@ impl<'b> Binder<'b> {
         let metadata = self.metadata(root);
         self.check_targets();
         self.warn_of_cleaned_text();
+        self.warn_of_references();
         let warnings = self.reports.finish()?;
         let heading = |level: u8| format!("heading{level}");
         let named = NamedStyles {
@@ -275,9 +316,10 @@ impl<'b> Binder<'b> {
             decimal_separator: locale.decimal_separator().to_owned(),
             styles: self.styles,
             named,
-            theme: self.compiled.parts.sheet.colors.clone(),
+            theme: self.sheet.colors.clone(),
             sections,
             footnotes: self.footnotes,
+            outlines: self.numbers.patterns(),
             warnings,
         })
     }

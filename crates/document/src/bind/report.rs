@@ -131,6 +131,15 @@ impl Binder<'_> {
         }
     }
 
+    pub(super) fn warn_of_references(&mut self) {
+        for id in self.evaluation.shared.unnumbered() {
+            let message = format!("a reference shows the number of `{id}`, which has none");
+            let warning = Diagnostic::warning("reference-without-number", "", message)
+                .with_hint("set `numbering` in the template, or refer to its `title` or `page`");
+            self.reports.add(warning);
+        }
+    }
+
     /// Counts text towards the document's limit.
     pub(super) fn count_text(&mut self, bytes: usize, scope: &Scope<'_>) {
         self.text_bytes += bytes;

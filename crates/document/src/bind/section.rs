@@ -2,10 +2,11 @@
 
 use super::{Binder, Place};
 use crate::{
-    bound::{self, Block, Page, Sides},
+    bound::{self, Block, BlockKind, Page, Sides},
     check::margins,
     expression::Scope,
-    template::{Node, Orientation, PageSetup, PaperSize, Section},
+    numbering::Counter,
+    template::{Node, Orientation, PageNumbers, PageSetup, PaperSize},
 };
 
 /// The page setup of a section: the template's, and its own.
@@ -30,7 +31,7 @@ impl<'b> Binder<'b> {
     pub(super) fn sections(&mut self, root: &Scope<'_>) -> Vec<bound::Section> {
         let template = self.compiled.template();
         let setup = Setup {
-            base: &template.page,
+            base: self.page,
             own: None,
         };
         let mut flow = Flow {
@@ -50,7 +51,7 @@ impl<'b> Binder<'b> {
         // counting.
         if let Some(first) = flow.sections.first_mut() {
             let number = &mut first.page.first_page_number;
-            *number = number.or(template.page.first_page_number);
+            *number = number.or(self.page.first_page_number);
         }
         flow.sections
     }
@@ -62,7 +63,7 @@ impl<'b> Binder<'b> {
                 return;
             }
             self.below(&index.to_string(), |binder| match node {
-                Node::Section(section) => binder.section(section, scope, flow),
+                Node::Section(_) => binder.section(node, scope, flow),
                 Node::Conditional(node)
                     if holds_section(&node.then) || holds_section(&node.otherwise) =>
                 {
@@ -83,20 +84,26 @@ impl<'b> Binder<'b> {
         }
     }
 
-    fn section(&mut self, node: &'b Section, scope: &Scope<'_>, flow: &mut Flow) {
-        if !self.holds("when", node.when.as_ref(), scope) {
+    fn section(&mut self, node: &'b Node, scope: &Scope<'_>, flow: &mut Flow) {
+        if !self.holds("when", node.when(), scope) {
             return;
         }
-        let base = &self.compiled.template().page;
+        let Some(Node::Section(node)) = self.dynamic_node(node, scope) else {
+            return;
+        };
+        let base = self.page;
         if !flow.blocks.is_empty() {
             let setup = Setup { base, own: None };
             let body = std::mem::take(&mut flow.blocks);
             let section = self.section_around(setup, None, body, scope);
             flow.sections.push(section);
         }
-        if let Some(id) = &node.id {
+        let id = self.node_id(node.id.as_ref(), scope);
+        if let Some(id) = &id {
             self.register(id);
+            self.refer(id, &BlockKind::PageBreak);
         }
+        let outer = self.numbers.enter(node.numbering.as_ref());
         let setup = Setup {
             base,
             own: node.page.as_ref(),
@@ -118,7 +125,8 @@ impl<'b> Binder<'b> {
                 &mut body,
             );
         });
-        if let (Some(id), Some(first)) = (&node.id, body.first_mut())
+        self.numbers.leave(outer);
+        if let (Some(id), Some(first)) = (&id, body.first_mut())
             && first.id.is_none()
         {
             first.id = Some(id.as_str().into());
@@ -160,29 +168,38 @@ impl<'b> Binder<'b> {
                 self.path = path;
                 Some(blocks)
             };
-        let own = setup.own;
-        let base = setup.base;
-        let header = own.and_then(|own| own.header.as_ref());
-        let footer = own.and_then(|own| own.footer.as_ref());
-        let first_header = own.and_then(|own| own.first_header.as_ref());
-        let first_footer = own.and_then(|own| own.first_footer.as_ref());
+        macro_rules! furniture {
+            ($token:literal, $field:ident, $style:literal) => {
+                furniture(
+                    $token,
+                    setup.own.and_then(|own| own.$field.as_ref()),
+                    setup.base.$field.as_ref(),
+                    $style,
+                )
+            };
+        }
+        let header = furniture!("header", header, "header").unwrap_or_default();
+        let footer = furniture!("footer", footer, "footer").unwrap_or_default();
+        let first_header = furniture!("firstHeader", first_header, "header");
+        let first_footer = furniture!("firstFooter", first_footer, "footer");
+        let even_header = furniture!("evenHeader", even_header, "header");
+        let even_footer = furniture!("evenFooter", even_footer, "footer");
+        let last_header = furniture!("lastHeader", last_header, "header");
+        let last_footer = furniture!("lastFooter", last_footer, "footer");
+        let (background, first_background) = self.backgrounds(setup.base, setup.own, scope);
         bound::Section {
             name: name.filter(|name| !name.is_empty()),
             page,
-            header: furniture("header", header, base.header.as_ref(), "header").unwrap_or_default(),
-            footer: furniture("footer", footer, base.footer.as_ref(), "footer").unwrap_or_default(),
-            first_header: furniture(
-                "firstHeader",
-                first_header,
-                base.first_header.as_ref(),
-                "header",
-            ),
-            first_footer: furniture(
-                "firstFooter",
-                first_footer,
-                base.first_footer.as_ref(),
-                "footer",
-            ),
+            header,
+            footer,
+            first_header,
+            first_footer,
+            even_header,
+            even_footer,
+            last_header,
+            last_footer,
+            background,
+            first_background,
             body,
         }
     }
@@ -222,6 +239,14 @@ impl<'b> Binder<'b> {
             columns: pick!(setup, columns).copied().unwrap_or(1).clamp(1, 6),
             column_gap: pick!(setup, column_gap).map_or(17.0, |gap| gap.to_points()),
             first_page_number: setup.own.and_then(|own| own.first_page_number),
+            numbers: match pick!(setup, page_numbers) {
+                None | Some(PageNumbers::Decimal) => Counter::Decimal,
+                Some(PageNumbers::LowerAlpha) => Counter::LowerAlpha,
+                Some(PageNumbers::UpperAlpha) => Counter::UpperAlpha,
+                Some(PageNumbers::LowerRoman) => Counter::LowerRoman,
+                Some(PageNumbers::UpperRoman) => Counter::UpperRoman,
+            },
+            start_on: pick!(setup, start_on).copied().unwrap_or_default(),
         }
     }
 

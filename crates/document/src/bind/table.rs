@@ -6,9 +6,10 @@ use serde_json::Value as Json;
 use super::{Binder, Place, cell::is_numeric, group::Totals};
 use crate::{
     bound::{
-        self, Align, BlockKind, Cell, CellContent, Column, ColumnWidth, Row, RowKind, StyleId,
-        ValueFormat, plain_text,
+        self, Align, BlockKind, Cell, CellContent, Column, ColumnWidth, Counted, Row, RowKind,
+        StyleId, ValueFormat, plain_text,
     },
+    check::MAX_COLUMNS,
     expression::{CompiledText, Entry, Scope},
     style_sheet::inherited,
     template::{self, ColumnSpec, Content, StyleRef, Table, Zebra},
@@ -24,6 +25,21 @@ pub(super) struct ColumnPlan<'b> {
     pub(super) style: StyleId,
     text: Option<&'b CompiledText>,
     pub(super) width: f32,
+    /// The element for which the column is repeated.
+    element: Option<Json>,
+}
+
+impl ColumnPlan<'_> {
+    /// Runs `bind` with the column's element in scope.
+    pub(super) fn within<T>(&self, scope: &Scope<'_>, bind: impl FnOnce(&Scope<'_>) -> T) -> T {
+        match &self.element {
+            None => bind(scope),
+            Some(element) => {
+                let name = self.spec.as_name.as_deref().unwrap_or("column");
+                bind(&scope.with(name, Entry::Json(element)))
+            }
+        }
+    }
 }
 
 /// A table being bound.
@@ -37,7 +53,11 @@ pub(super) struct TableRun<'b> {
     /// Aggregates of the whole table, followed by those of the current group of each level.
     pub(super) totals: Vec<Totals>,
     /// Cell styles by row rule and column.
-    rule_styles: FxHashMap<(usize, usize), StyleId>,
+    pub(super) rule_styles: FxHashMap<(usize, usize), StyleId>,
+    /// Cell styles by the style that a rule changes, column of the template and rule.
+    pub(super) cell_styles: FxHashMap<(StyleId, usize, usize), StyleId>,
+    /// Number of rows before those that are written out in the template.
+    pub(super) counted: usize,
     /// Number of rows bound so far, and in total.
     pub(super) done: usize,
     pub(super) length: usize,
@@ -68,16 +88,16 @@ impl<'b> Binder<'b> {
             rows: Vec::new(),
             totals: Vec::new(),
             rule_styles: FxHashMap::default(),
+            cell_styles: FxHashMap::default(),
+            counted: 0,
             done: 0,
             length: 0,
             columns,
         };
-        let caption = node.caption.as_ref().map(|caption| {
-            let style = self.named_style("caption");
-            self.content_at("caption", caption, style, scope)
-        });
+        let caption = self.caption(node.caption.as_ref(), Counted::Tables, scope);
         let (columns, header) = self.header(&mut run, scope);
         self.table_rows(&mut run, scope);
+        let page_rows = self.page_rows(&run, scope);
         Some(BlockKind::Table(Box::new(bound::Table {
             name: node.name.clone(),
             caption,
@@ -87,13 +107,14 @@ impl<'b> Binder<'b> {
             repeat_header: node.repeat_header,
             row_break: node.row_break,
             borders: node.borders,
-            border_color: self.compiled.parts.sheet.colors.border,
+            border_color: self.sheet.colors.border,
             zebra: match &node.zebra {
-                Some(Zebra::Default(true)) => Some(self.compiled.parts.sheet.colors.surface),
+                Some(Zebra::Default(true)) => Some(self.sheet.colors.surface),
                 Some(Zebra::Color(color)) => Some(*color),
                 Some(Zebra::Default(false)) | None => None,
             },
             width,
+            page_rows,
         })))
     }
 
@@ -104,40 +125,79 @@ impl<'b> Binder<'b> {
         place: Place,
         scope: &Scope<'_>,
     ) -> Vec<ColumnPlan<'b>> {
-        let share = place.width / node.columns.len().max(1) as f32;
         let mut plans = Vec::with_capacity(node.columns.len());
         for (index, spec) in node.columns.iter().enumerate() {
-            let plan = self.item("columns", index, |binder| {
-                if !binder.holds("when", spec.when.as_ref(), scope) {
-                    return None;
+            self.item("columns", index, |binder| {
+                let Some(each) = &spec.each else {
+                    plans.extend(binder.column_plan(index, spec, style, None, scope));
+                    return;
+                };
+                let Some(elements) = binder.rows("each", each, scope) else {
+                    return;
+                };
+                for element in elements.as_refs() {
+                    if plans.len() >= MAX_COLUMNS {
+                        let message = format!("a table has at most {MAX_COLUMNS} columns");
+                        return binder.mistake("too-many-columns", message, scope);
+                    }
+                    let element = Some(element.clone());
+                    plans.extend(binder.column_plan(index, spec, style, element, scope));
                 }
-                let format = match &spec.format {
-                    Some(format) => binder.value_format(format, scope),
-                    None => ValueFormat::Text,
-                };
-                let align = spec.align.or(is_numeric(&format).then_some(Align::End));
-                let style = binder.cell_style(style, "tableCell", align, spec.style.as_ref());
-                let text = match &spec.value {
-                    Some(Content::Text(text)) => binder.compiled.text(text),
-                    _ => None,
-                };
-                let width = match spec.width {
-                    Some(template::ColumnWidth::Fixed(width)) => width.to_points(),
-                    _ => share,
-                };
-                Some(ColumnPlan {
-                    spec,
-                    index,
-                    format,
-                    align,
-                    style,
-                    text,
-                    width,
-                })
             });
-            plans.extend(plan);
+        }
+        let share = place.width / plans.len().max(1) as f32;
+        for plan in &mut plans {
+            if !matches!(plan.spec.width, Some(template::ColumnWidth::Fixed(_))) {
+                plan.width = share;
+            }
         }
         plans
+    }
+
+    fn column_plan(
+        &mut self,
+        index: usize,
+        spec: &'b ColumnSpec,
+        table: StyleId,
+        element: Option<Json>,
+        scope: &Scope<'_>,
+    ) -> Option<ColumnPlan<'b>> {
+        let spec = {
+            let name = spec.as_name.as_deref().unwrap_or("column");
+            match &element {
+                None => self.dynamic_column(spec, scope),
+                Some(element) => self.dynamic_column(spec, &scope.with(name, Entry::Json(element))),
+            }
+        }?;
+        let mut plan = ColumnPlan {
+            spec,
+            index,
+            format: ValueFormat::Text,
+            align: spec.align,
+            style: table,
+            text: match &spec.value {
+                Some(Content::Text(text)) => self.compiled.text(text),
+                _ => None,
+            },
+            width: match spec.width {
+                Some(template::ColumnWidth::Fixed(width)) => width.to_points(),
+                _ => 0.0,
+            },
+            element,
+        };
+        let format = plan.within(scope, |scope| {
+            if !self.holds("when", spec.when.as_ref(), scope) {
+                return None;
+            }
+            Some(match &spec.format {
+                Some(format) => self.value_format(format, scope),
+                None => ValueFormat::Text,
+            })
+        })?;
+        plan.align = spec.align.or(is_numeric(&format).then_some(Align::End));
+        plan.format = format;
+        plan.style = self.cell_style(table, "tableCell", plan.align, spec.style.as_ref());
+        Some(plan)
     }
 
     /// Style of a cell: text properties of the table, then those of its kind, alignment, and its
@@ -149,7 +209,7 @@ impl<'b> Binder<'b> {
         align: Option<Align>,
         own: Option<&StyleRef>,
     ) -> StyleId {
-        let sheet = &self.compiled.parts.sheet;
+        let sheet = self.sheet;
         let mut style = inherited(&self.styles[table]);
         sheet.overlay_named(&mut style, kind);
         style.align = align.unwrap_or(style.align);
@@ -168,13 +228,18 @@ impl<'b> Binder<'b> {
         let mut columns = Vec::with_capacity(run.columns.len());
         let mut cells = Vec::with_capacity(run.columns.len());
         for plan in &run.columns {
-            let style = self.cell_style(run.style, "tableHeader", plan.align, None);
+            let own = plan.spec.header_style.as_ref();
+            let style = self.cell_style(run.style, "tableHeader", plan.align, own);
             let content = self.item("columns", plan.index, |binder| match &plan.spec.header {
-                Some(header) => binder.content_at("header", header, style, scope),
+                Some(header) => plan.within(scope, |scope| {
+                    binder.content_at("header", header, style, scope)
+                }),
                 None => Vec::new(),
             });
             let name = plain_text(&content).replace('\n', " ").trim().to_owned();
-            let key = plan.spec.key.clone().filter(|key| !key.is_empty());
+            let single = plan.element.is_none() || name.is_empty();
+            let key = plan.spec.key.clone();
+            let key = key.filter(|key| !key.is_empty() && single);
             let fallback = || format!("column{}", plan.index + 1);
             columns.push(Column {
                 key: key
@@ -229,6 +294,9 @@ impl<'b> Binder<'b> {
             ));
         }
         self.grouped(run, &rows, 0, &around);
+        if !rows.is_empty() {
+            run.counted = run.rows.len();
+        }
         let by_hand = self.hand_rows(run, "bodyRows", &node.body_rows, RowKind::Data, &around);
         run.rows.extend(by_hand);
         if let Some(label) = &node.total {
@@ -281,15 +349,15 @@ impl<'b> Binder<'b> {
         for index in 0..run.columns.len() {
             let style = match rule {
                 None => run.columns[index].style,
-                Some(rule) => self.rule_style(run, rule, index),
+                Some(rule) => self.rule_style(run, rule, index, &scope),
             };
+            let mut cell = self.data_cell(run, index, style, &scope);
+            if !run.columns[index].spec.cell_styles.is_empty()
+                && let Some(style) = self.ruled_style(run, index, &cell, &scope)
+            {
+                cell = self.data_cell(run, index, style, &scope);
+            }
             let plan = &run.columns[index];
-            let cell = match plan.text {
-                Some(text) => self.bound_cell(text, plan, style, &scope),
-                None => self.item("columns", plan.index, |binder| {
-                    binder.rich_cell(plan.spec, style, plan.width, run.place, &scope)
-                }),
-            };
             for totals in &mut run.totals {
                 if plan.spec.total.is_some() {
                     totals.columns[index].add(&cell);
@@ -298,6 +366,23 @@ impl<'b> Binder<'b> {
             cells.push(cell);
         }
         run.rows.push(row(RowKind::Data, cells));
+    }
+
+    /// A cell of a data row in the column `index`.
+    fn data_cell(
+        &mut self,
+        run: &TableRun<'b>,
+        index: usize,
+        style: StyleId,
+        scope: &Scope<'_>,
+    ) -> Cell {
+        let plan = &run.columns[index];
+        plan.within(scope, |scope| match plan.text {
+            Some(text) => self.bound_cell(text, plan, style, scope),
+            None => self.item("columns", plan.index, |binder| {
+                binder.rich_cell(plan.spec, style, plan.width, run.place, scope)
+            }),
+        })
     }
 
     fn bound_cell(
@@ -351,30 +436,6 @@ impl<'b> Binder<'b> {
             root: false,
             sections: place.sections,
         }
-    }
-
-    fn row_rule(&mut self, run: &TableRun<'b>, scope: &Scope<'_>) -> Option<usize> {
-        for (index, rule) in run.node.row_styles.iter().enumerate() {
-            let holds = self.item("rowStyles", index, |binder| {
-                binder.holds("when", Some(&rule.when), scope)
-            });
-            if holds {
-                return Some(index);
-            }
-        }
-        None
-    }
-
-    fn rule_style(&mut self, run: &mut TableRun<'b>, rule: usize, column: usize) -> StyleId {
-        if let Some(style) = run.rule_styles.get(&(rule, column)) {
-            return *style;
-        }
-        let sheet = &self.compiled.parts.sheet;
-        let mut style = self.styles[run.columns[column].style].clone();
-        sheet.overlay_ref(&mut style, &run.node.row_styles[rule].style);
-        let style = self.styles.intern(style);
-        run.rule_styles.insert((rule, column), style);
-        style
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Chart, StyleId, Table, VerticalAlign};
 pub use crate::template::Symbology;
 use crate::{
     Color,
+    numbering::{Counter, Pattern},
     template::{Align, LineStyle},
 };
 
@@ -47,6 +48,8 @@ pub enum BlockKind {
         /// The content.
         body: Vec<Block>,
     },
+    /// Content at a fixed position of its page.
+    Positioned(Positioned),
     /// Labels with values.
     KeyValue(KeyValue),
     /// An image.
@@ -93,10 +96,26 @@ pub enum Inline {
     },
     /// A line break.
     Break,
+    /// The automatic number of a heading, clause or caption, at its start.
+    Number(Box<Number>),
     /// The page number.
     PageNumber(StyleId),
     /// The total number of pages.
     PageCount(StyleId),
+    /// Another value that only the page knows.
+    PageField {
+        /// Which value.
+        field: PageField,
+        /// Its style.
+        style: StyleId,
+    },
+    /// The number of the page with the block of this id.
+    PageOf {
+        /// The block's id.
+        target: Box<str>,
+        /// Its style.
+        style: StyleId,
+    },
     /// Reference to a footnote.
     Footnote {
         /// Index in [`super::Document::footnotes`].
@@ -118,6 +137,66 @@ impl Inline {
     }
 }
 
+/// A value that only the page knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageField {
+    /// The number of the page within its section.
+    SectionNumber,
+    /// The number of pages of the section.
+    SectionCount,
+    /// The first heading of this level, 1 to 6, on the page, or else the last before it.
+    RunningHead(u8),
+}
+
+/// An automatic number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// The number as it is printed, such as `(a)` or `Figure 3:`.
+    pub text: Box<str>,
+    /// The number in full, with those of the levels above that it does not repeat: `7.2(a)`.
+    pub full: Box<str>,
+    /// Its style.
+    pub style: StyleId,
+    /// What it counts.
+    pub series: Counted,
+}
+
+/// What an automatic number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Headings and clauses.
+    Outline {
+        /// Index in [`super::Document::outlines`].
+        outline: u16,
+        /// Level, from 0.
+        level: u8,
+    },
+    /// Captions of images.
+    Figures,
+    /// Captions of tables.
+    Tables,
+}
+
+impl Number {
+    /// The space between the number and the text that follows it on the same line.
+    #[must_use]
+    pub fn gap(&self) -> &'static str {
+        match self.series {
+            Counted::Outline { .. } => "\u{a0}\u{a0}",
+            Counted::Figures | Counted::Tables => "\u{a0}",
+        }
+    }
+}
+
+/// The automatic number at the start of `content`.
+#[must_use]
+pub fn leading_number(content: &[Inline]) -> Option<&Number> {
+    match content.first() {
+        Some(Inline::Number(number)) => Some(number),
+        _ => None,
+    }
+}
+
 /// The plain text of `content`, without page fields and footnote references.
 #[must_use]
 pub fn plain_text(content: &[Inline]) -> String {
@@ -126,7 +205,15 @@ pub fn plain_text(content: &[Inline]) -> String {
         match inline {
             Inline::Text { text, .. } => plain.push_str(&text.replace('\t', " ")),
             Inline::Break => plain.push('\n'),
-            Inline::PageNumber(_) | Inline::PageCount(_) | Inline::Footnote { .. } => {}
+            Inline::Number(number) => {
+                plain.push_str(&number.text);
+                plain.push(' ');
+            }
+            Inline::PageNumber(_)
+            | Inline::PageCount(_)
+            | Inline::PageField { .. }
+            | Inline::PageOf { .. }
+            | Inline::Footnote { .. } => {}
         }
     }
     plain
@@ -139,58 +226,44 @@ pub struct List {
     pub ordered: bool,
     /// Number of the first item.
     pub start: u32,
+    /// How the marks of the items are written; `None` for the usual ones, which depend on the level.
+    pub mark: Option<Pattern>,
     /// Items in order.
     pub items: Vec<ListItem>,
 }
+
+/// Mark of a list item that is a check box.
+pub const CHECK_BOX: &str = "☐";
+/// Mark of a list item that is a checked check box.
+pub const CHECKED_BOX: &str = "☑";
+
+/// Bullets by nesting level.
+pub const BULLETS: [&str; 3] = ["•", "–", "▪"];
+/// Counters of numbered lists by nesting level.
+pub const COUNTERS: [Counter; 3] = [Counter::Decimal, Counter::LowerAlpha, Counter::LowerRoman];
 
 impl List {
     /// Label of the item `index` in a list nested inside `level` others. Numbers are followed by
     /// letters and those by Roman numerals, as in the Office formats.
     #[must_use]
     pub fn label(&self, level: usize, index: usize) -> String {
-        if !self.ordered {
-            return ["•", "–", "▪"][level % 3].to_owned();
+        if let Some(mark) = self.items.get(index).and_then(|item| item.mark.as_ref()) {
+            return mark.to_string();
         }
-        let number = u64::from(self.start) + index as u64;
-        match level % 3 {
-            1 if number > 0 => format!("{}.", letters(number)),
-            2 if (1..4_000).contains(&number) => format!("{}.", roman(number)),
-            _ => format!("{number}."),
-        }
-    }
-}
-
-/// `a` to `z`, then `aa`, `bb` and so on: the letter repeats once more for each round.
-fn letters(number: u64) -> String {
-    let letter = char::from(b'a' + ((number - 1) % 26) as u8);
-    let times = ((number - 1) / 26 + 1).min(16) as usize;
-    letter.to_string().repeat(times)
-}
-
-fn roman(mut number: u64) -> String {
-    const NUMERALS: [(u64, &str); 13] = [
-        (1000, "m"),
-        (900, "cm"),
-        (500, "d"),
-        (400, "cd"),
-        (100, "c"),
-        (90, "xc"),
-        (50, "l"),
-        (40, "xl"),
-        (10, "x"),
-        (9, "ix"),
-        (5, "v"),
-        (4, "iv"),
-        (1, "i"),
-    ];
-    let mut written = String::new();
-    for (value, numeral) in NUMERALS {
-        while number >= value {
-            written.push_str(numeral);
-            number -= value;
+        let number = self.number(index);
+        match (&self.mark, self.ordered) {
+            (Some(mark), _) => mark.write(&[number]),
+            (None, false) => BULLETS[level % 3].to_owned(),
+            (None, true) => format!("{}.", COUNTERS[level % 3].write(number)),
         }
     }
-    written
+
+    /// Number of the item `index`.
+    #[must_use]
+    pub fn number(&self, index: usize) -> u32 {
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        self.start.saturating_add(index)
+    }
 }
 
 /// An item of a list.
@@ -200,6 +273,8 @@ pub struct ListItem {
     pub content: Vec<Inline>,
     /// Blocks below the text.
     pub body: Vec<Block>,
+    /// Mark of this item instead of the list's.
+    pub mark: Option<Box<str>>,
 }
 
 /// Boxes side by side.
@@ -220,6 +295,43 @@ pub struct ColumnBox {
     pub width: super::ColumnWidth,
     /// The content.
     pub body: Vec<Block>,
+}
+
+/// Content at a fixed position of its page. Lengths are in points; box properties come from the
+/// block's style.
+#[derive(Clone, Debug, Default)]
+pub struct Positioned {
+    /// Distance from the left edge of the page, or else from its right edge.
+    pub left: Option<f32>,
+    /// Distance from the top edge of the page, or else from its bottom edge.
+    pub top: Option<f32>,
+    /// Distance from the right edge of the page.
+    pub right: Option<f32>,
+    /// Distance from the bottom edge of the page.
+    pub bottom: Option<f32>,
+    /// Width; `None` for the rest of the page.
+    pub width: Option<f32>,
+    /// Height of the box; `None` for that of its content.
+    pub height: Option<f32>,
+    /// The content.
+    pub body: Vec<Block>,
+}
+
+impl Positioned {
+    /// Left edge and width on a page that is `page_width` points wide.
+    #[must_use]
+    pub fn extent(&self, page_width: f32) -> (f32, f32) {
+        let right = self.right.unwrap_or(0.0);
+        match (self.left, self.width) {
+            (Some(left), Some(width)) => (left, width.max(1.0)),
+            (None, Some(width)) if self.right.is_some() => (page_width - right - width, width),
+            (None, Some(width)) => (0.0, width.max(1.0)),
+            (left, None) => {
+                let left = left.unwrap_or(0.0);
+                (left, (page_width - right - left).max(1.0))
+            }
+        }
+    }
 }
 
 /// Labels with values.
@@ -371,6 +483,7 @@ mod tests {
         let list = List {
             ordered: true,
             start: 1,
+            mark: None,
             items: Vec::new(),
         };
         let labels = |level| [0, 3, 8, 26].map(|index| list.label(level, index));

@@ -5,19 +5,25 @@
 
 mod block;
 mod chart;
+mod page_rows;
 mod style;
 mod table;
 
 pub use self::{
     block::*,
     chart::*,
+    page_rows::{Addends, PageRows, Running},
     style::{
         Align, Baseline, Border, Borders, LineStyle, Sides, Style, StyleId, StyleTable, TabAlign,
         TabLeader, TabStop, VerticalAlign,
     },
     table::*,
 };
-use crate::Diagnostic;
+pub use crate::template::{FoldMarks, StartOn};
+use crate::{
+    Diagnostic,
+    numbering::{Counter, Pattern},
+};
 
 /// A template combined with data.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +48,9 @@ pub struct Document {
     pub sections: Vec<Section>,
     /// Footnotes, indexed by [`Inline::Footnote`]. The number of a footnote is its index plus 1.
     pub footnotes: Vec<Footnote>,
+    /// Patterns by level of each kind of numbered headings and clauses: the document's own, and
+    /// those of sections.
+    pub outlines: Vec<Vec<Pattern>>,
     /// Warnings from binding.
     pub warnings: Vec<Diagnostic>,
 }
@@ -72,6 +81,15 @@ impl Default for Digits {
 }
 
 impl Digits {
+    /// Formats a page number in `form`, with these digits if it is decimal.
+    #[must_use]
+    pub fn page(&self, number: u32, form: Counter) -> String {
+        match form {
+            Counter::Decimal => self.write(number),
+            form => form.write(number),
+        }
+    }
+
     /// Formats `number` with these digits.
     #[must_use]
     pub fn write(&self, number: u32) -> String {
@@ -144,8 +162,46 @@ pub struct Section {
     pub first_header: Option<Vec<Block>>,
     /// Footer of the first page, if it differs.
     pub first_footer: Option<Vec<Block>>,
+    /// Header of even pages, if it differs.
+    pub even_header: Option<Vec<Block>>,
+    /// Footer of even pages, if it differs.
+    pub even_footer: Option<Vec<Block>>,
+    /// Header of the last page, if it differs.
+    pub last_header: Option<Vec<Block>>,
+    /// Footer of the last page, if it differs.
+    pub last_footer: Option<Vec<Block>>,
+    /// What is behind the text of every page.
+    pub background: Background,
+    /// What is behind the text of the first page, if it differs.
+    pub first_background: Option<Background>,
     /// The body.
     pub body: Vec<Block>,
+}
+
+/// What is behind the text of a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Background {
+    /// Color of the page.
+    pub color: Option<crate::Color>,
+    /// Image that covers the page.
+    pub image: Option<std::sync::Arc<ImageData>>,
+    /// Text across the page.
+    pub watermark: Option<Watermark>,
+    /// Marks for folding.
+    pub fold_marks: Option<FoldMarks>,
+}
+
+/// Text across a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Watermark {
+    /// The text.
+    pub text: String,
+    /// Its font and color.
+    pub style: StyleId,
+    /// Font size in points; `None` for as large as fits.
+    pub font_size: Option<f32>,
+    /// Angle in degrees, counter-clockwise.
+    pub angle: f32,
 }
 
 /// Page setup in points, with the orientation applied.
@@ -163,6 +219,10 @@ pub struct Page {
     pub column_gap: f32,
     /// Number of the first page; `None` continues counting.
     pub first_page_number: Option<u32>,
+    /// Form of the page numbers.
+    pub numbers: Counter,
+    /// Pages on which the section may start.
+    pub start_on: StartOn,
 }
 
 impl Default for Page {
@@ -174,6 +234,8 @@ impl Default for Page {
             columns: 1,
             column_gap: 17.0,
             first_page_number: None,
+            numbers: Counter::Decimal,
+            start_on: StartOn::Any,
         }
     }
 }

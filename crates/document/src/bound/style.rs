@@ -85,6 +85,8 @@ pub struct Style {
     pub align: Align,
     /// Vertical alignment in a table cell.
     pub vertical_align: VerticalAlign,
+    /// Whether the text of a table cell is turned by 90 degrees, to be read from the bottom up.
+    pub turned: bool,
     /// Line height as a multiple of the font size.
     pub line_height: f32,
     /// Additional space between letters, in points.
@@ -147,6 +149,7 @@ impl Default for Style {
             background: None,
             align: Align::Start,
             vertical_align: VerticalAlign::Top,
+            turned: false,
             line_height: 1.3,
             letter_spacing: 0.0,
             space_before: 0.0,

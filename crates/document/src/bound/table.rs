@@ -1,6 +1,6 @@
 //! Bound tables. They may have a hundred thousand rows in memory, so rows and cells are compact.
 
-use super::{Block, Inline, StyleId};
+use super::{Block, Inline, PageRows, StyleId};
 use crate::Color;
 pub use crate::template::{Aggregate, FormatLength, RowBreak, TableBorders};
 
@@ -29,6 +29,8 @@ pub struct Table {
     pub zebra: Option<Color>,
     /// Width in points; `None` fills the text width.
     pub width: Option<f32>,
+    /// Rows that depend on where pages end.
+    pub page_rows: Option<Box<PageRows>>,
 }
 
 /// A column.

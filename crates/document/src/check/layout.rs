@@ -11,12 +11,12 @@ const PAGE_POINTS: std::ops::RangeInclusive<f32> = 10.0..=14_400.0;
 /// Minimum width and height of the text area, in points.
 const LEAST_TEXT_POINTS: f32 = 10.0;
 /// Maximum number of columns in a table.
-const MAX_COLUMNS: usize = 200;
+pub(crate) const MAX_COLUMNS: usize = 200;
 /// Maximum number of group levels.
 const MAX_GROUPS: usize = 4;
 
 /// Checks page size and margins of `page`, which inherits from `base`.
-pub(super) fn page(base: &PageSetup, page: &PageSetup, path: &str, found: &mut Vec<Diagnostic>) {
+pub(crate) fn page(base: &PageSetup, page: &PageSetup, path: &str, found: &mut Vec<Diagnostic>) {
     if page
         .columns
         .is_some_and(|columns| !(1..=6).contains(&columns))
@@ -103,6 +103,12 @@ pub(super) fn table(table: &Table, path: &str, found: &mut Vec<Diagnostic>) {
     }
     if let Some(name) = &table.as_name {
         variable_name(name, pointer::join(path, "as"), found);
+    }
+    for (index, column) in table.columns.iter().enumerate() {
+        if let Some(name) = &column.as_name {
+            let path = pointer::join(&pointer::join(path, "columns"), index);
+            variable_name(name, pointer::join(&path, "as"), found);
+        }
     }
     if table.rows.is_none() && (!table.groups.is_empty() || table.row_when.is_some()) {
         let field = if table.groups.is_empty() {

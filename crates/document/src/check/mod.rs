@@ -2,16 +2,17 @@
 
 mod layout;
 
-pub(crate) use self::layout::margins;
+pub(crate) use self::layout::{MAX_COLUMNS, margins, page};
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{
     Diagnostic,
     locale::{Locale, TimeZone, is_currency_code},
     message::Catalogues,
+    numbering::Pattern,
     pointer, suggestion,
     template::{
-        FormatSpec, Node, Template, Text,
+        FormatSpec, Node, Numbering, Template, Text,
         visit::{Site, visit},
     },
 };
@@ -19,15 +20,19 @@ use crate::{
 /// Maximum length of a template key, in bytes.
 const MAX_KEY_BYTES: usize = 128;
 /// Names with a fixed meaning in expressions.
-const RESERVED: [&str; 8] = [
+const RESERVED: [&str; 12] = [
     "loop",
     "index",
     "group",
     "rows",
     "pageNumber",
     "pageCount",
+    "sectionPageNumber",
+    "sectionPageCount",
+    "runningHead",
     "t",
     "now",
+    "ref",
 ];
 
 /// Adds the errors of `template` to `found`. `used` lists the messages that expressions refer to,
@@ -38,13 +43,17 @@ pub(crate) fn template(
     found: &mut Vec<Diagnostic>,
 ) {
     settings(template, found);
+    numbering(&template.numbering, "", found);
     messages(&template.messages, &template.locale, used, found);
     assets(&template.assets, found);
     let mut ids: HashMap<&str, String> = HashMap::new();
     let mut fields: HashMap<&str, String> = HashMap::new();
     visit(template, &mut |path, site| match site {
         Site::Node(node) => {
-            if let Some(id) = node.id() {
+            // An id with expressions is known only with the data.
+            if let Some(Text(id)) = node.id()
+                && !id.contains("{{")
+            {
                 unique(&mut ids, id, pointer::join(path, "id"), "id", found);
             }
             if let Node::SignatureField(field) = node {
@@ -57,6 +66,31 @@ pub(crate) fn template(
         Site::Format(format) => format_rules(format, template, path, found),
         Site::Text(_) | Site::Expression(_) | Site::Style(_) => {}
     });
+}
+
+fn numbering(numbering: &Numbering, path: &str, found: &mut Vec<Diagnostic>) {
+    let path = pointer::join(path, "numbering");
+    let mut mistake = |field: &str, message: &str| {
+        let path = pointer::join(&path, field);
+        found.push(Diagnostic::error("out-of-range", path, message));
+    };
+    if numbering.headings.len() > Numbering::MAX_LEVELS {
+        mistake("headings", "there are at most 9 levels of numbers");
+    }
+    for (field, pattern) in [
+        ("figures", &numbering.figures),
+        ("tables", &numbering.tables),
+    ] {
+        let counters = pattern
+            .as_deref()
+            .map(|it| Pattern::new(it).counters().count());
+        if counters.is_some_and(|counters| counters != 1) {
+            mistake(
+                field,
+                "a caption has one counter: write for example `Figure 1`",
+            );
+        }
+    }
 }
 
 fn settings(template: &Template, found: &mut Vec<Diagnostic>) {
@@ -221,7 +255,8 @@ fn format_rules(format: &FormatSpec, template: &Template, path: &str, found: &mu
     }
 }
 
-fn node_rules(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
+/// Adds the errors of a node's own properties to `found`.
+pub(crate) fn node_rules(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
     let mut mistake = |code: &str, field: &str, message: String| {
         found.push(Diagnostic::error(code, pointer::join(path, field), message));
     };
@@ -247,6 +282,11 @@ fn node_rules(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
             "series",
             "a chart needs 1 to 50 series".to_owned(),
         ),
+        Node::Section(section) => {
+            if let Some(own) = &section.numbering {
+                numbering(own, path, found);
+            }
+        }
         Node::Repeat(repeat) => {
             if let Some(name) = &repeat.as_name {
                 variable_name(name, pointer::join(path, "as"), found);

@@ -13,7 +13,6 @@ use super::{
     scope::{Entry, Found, Scope},
     shared::{Evaluation, Shared},
 };
-use crate::clean;
 
 /// The variable through which functions reach [`Shared`]. Expressions cannot use this name.
 pub(super) const SHARED: &str = "__shared";
@@ -62,8 +61,7 @@ fn variable(
     let shared = &evaluation.shared;
     let special = match scope.lookup(name) {
         None => return Ok(None),
-        Some(Found::PageNumber) => Dynamic::from(clean::PAGE_NUMBER),
-        Some(Found::PageCount) => Dynamic::from(clean::PAGE_COUNT),
+        Some(Found::PageField(field)) => Dynamic::from(field),
         Some(Found::Count(count)) => Dynamic::from(count),
         Some(Found::Loop(position)) => Dynamic::from_pairs([
             ("index", Dynamic::from(position.index + 1)),

@@ -65,7 +65,7 @@ const FILTERS: [&str; 46] = [
     "truncate",
     "t",
 ];
-const FUNCTIONS: [&str; 2] = ["t", "now"];
+const FUNCTIONS: [&str; 4] = ["t", "now", "ref", "runningHead"];
 const TESTS: [&str; 23] = [
     "undefined",
     "defined",

@@ -99,6 +99,8 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("pluralize", pluralise);
     environment.add_filter("t", message);
     environment.add_function("t", message);
+    environment.add_function("ref", super::reference::reference);
+    environment.add_function("runningHead", super::reference::running_head);
     environment.add_function("now", |state: &State<'_, '_>| -> Outcome {
         Ok(Dynamic::from(shared(state)?.now_unix_seconds))
     });

@@ -11,6 +11,7 @@ mod evaluated;
 mod functions;
 mod markup;
 mod plan;
+mod reference;
 mod scan;
 pub(crate) mod scope;
 mod shared;
@@ -26,6 +27,7 @@ pub(crate) use self::{
     evaluated::{Evaluated, MAX_TEXT_BYTES, Rows},
     functions::Sum,
     markup::Markup,
+    reference::{Reference, References},
     scope::{Entry, Scope},
     shared::{Evaluation, Shared},
     text::CompiledText,
@@ -168,6 +170,8 @@ pub(crate) struct CompiledExpression {
     pub(crate) messages: Vec<Box<str>>,
     /// Helpers it calls, as in `helpers.name(…)`.
     pub(crate) helpers: Vec<Box<str>>,
+    /// Whether it refers to other nodes, as in `ref('id').number`.
+    pub(crate) refers: bool,
 }
 
 impl CompiledExpression {
@@ -211,6 +215,7 @@ impl CompiledExpression {
             paths,
             messages: token::messages(&tokens),
             helpers: token::helpers(&tokens),
+            refers: token::calls(&tokens, "ref"),
         })
     }
 
@@ -272,6 +277,7 @@ impl From<minijinja::Error> for Failure {
             ErrorKind::UnknownFunction | ErrorKind::UnknownMethod => "unknown-function",
             _ if detail(&error).starts_with(shared::OUT_OF_WORK) => "too-much-work",
             _ if detail(&error).starts_with(shared::HELPER) => "helper-failed",
+            _ if detail(&error).starts_with(reference::UNKNOWN) => "unknown-reference",
             _ => "expression-failed",
         };
         let text: String = detail(&error).chars().take(300).collect();

@@ -15,10 +15,7 @@ use super::{
     shared::Evaluation,
     token::{Token, is_keyword},
 };
-use crate::{
-    bound::{FormatLength, ValueFormat},
-    clean,
-};
+use crate::bound::{FormatLength, ValueFormat};
 
 /// How an expression is evaluated.
 #[derive(Debug)]
@@ -206,8 +203,7 @@ fn resolve<'s>(path: &[Box<str>], scope: &Scope<'s>) -> Result<Evaluated<'s>, Fa
         Ok(Found::Rows(rows)) => Ok(Evaluated::Rows(rows)),
         Ok(Found::Count(count)) => Ok(Evaluated::Number(count as f64)),
         Ok(Found::Truth(truth)) => Ok(Evaluated::Truth(truth)),
-        Ok(Found::PageNumber) => Ok(Evaluated::Text(clean::PAGE_NUMBER.to_string())),
-        Ok(Found::PageCount) => Ok(Evaluated::Text(clean::PAGE_COUNT.to_string())),
+        Ok(Found::PageField(field)) => Ok(Evaluated::Text(field.to_string())),
         Ok(Found::Group { .. } | Found::Loop(_)) => Err(Failure::new(
             "not-text",
             format!("`{}` has no text of its own", path.join(".")),

@@ -7,6 +7,7 @@ use minijinja::Value as Dynamic;
 use serde_json::Value as Json;
 
 use super::dynamic::HELPERS;
+use crate::clean;
 
 /// Position in a repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +54,15 @@ pub(crate) struct Scope<'s> {
 pub(crate) enum Found<'s> {
     Json(&'s Json),
     Rows(&'s [&'s Json]),
-    Group { key: &'s Json, rows: &'s [&'s Json] },
+    Group {
+        key: &'s Json,
+        rows: &'s [&'s Json],
+    },
     Count(usize),
     Truth(bool),
     Loop(Position),
-    PageNumber,
-    PageCount,
+    /// A field whose value only the page knows, by the character that represents it.
+    PageField(char),
 }
 
 impl<'s> Scope<'s> {
@@ -144,8 +148,10 @@ impl<'s> Scope<'s> {
     /// Resolves a name.
     pub(crate) fn lookup(&self, name: &str) -> Option<Found<'s>> {
         match name {
-            "pageNumber" => return Some(Found::PageNumber),
-            "pageCount" => return Some(Found::PageCount),
+            "pageNumber" => return Some(Found::PageField(clean::PAGE_NUMBER)),
+            "pageCount" => return Some(Found::PageField(clean::PAGE_COUNT)),
+            "sectionPageNumber" => return Some(Found::PageField(clean::SECTION_NUMBER)),
+            "sectionPageCount" => return Some(Found::PageField(clean::SECTION_COUNT)),
             "index" | "loop" => {
                 if let Some(position) = self.position() {
                     return Some(if name == "loop" {

@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeSet,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -9,9 +10,10 @@ use std::{
 };
 
 use minijinja::{Error, ErrorKind, State, Value as Dynamic, value::Object};
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::{Failure, dynamic::from_json};
+use super::{Failure, dynamic::from_json, reference::References};
 use crate::{
     clean::{self, Cleaned},
     host::Helpers,
@@ -43,6 +45,10 @@ pub(crate) struct Shared {
     has_helpers: bool,
     /// Calls the helpers, if that is possible here.
     helpers: Option<Arc<dyn Helpers>>,
+    /// The nodes that `ref` finds.
+    pub(super) references: References,
+    /// Ids of nodes without a number whose number was asked for.
+    unnumbered: Mutex<BTreeSet<String>>,
     control: AtomicBool,
     bidi: AtomicBool,
 }
@@ -87,6 +93,8 @@ impl Shared {
             work: AtomicU64::new(work),
             has_helpers: false,
             helpers: None,
+            references: References::Unavailable,
+            unnumbered: Mutex::default(),
             control: AtomicBool::new(false),
             bidi: AtomicBool::new(false),
         }
@@ -101,6 +109,22 @@ impl Shared {
         self.has_helpers = has_helpers;
         self.helpers = helpers;
         self
+    }
+
+    /// Sets the nodes that `ref` finds.
+    pub(crate) fn with_references(mut self, references: References) -> Self {
+        self.references = references;
+        self
+    }
+
+    /// Records that a reference asked for the number of a node without one.
+    pub(super) fn note_unnumbered(&self, id: &str) {
+        self.unnumbered.lock().insert(id.to_owned());
+    }
+
+    /// The ids that [`Self::note_unnumbered`] recorded, sorted.
+    pub(crate) fn unnumbered(&self) -> Vec<String> {
+        self.unnumbered.lock().iter().cloned().collect()
     }
 
     /// Whether the template has a helper module.

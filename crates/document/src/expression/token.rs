@@ -224,6 +224,13 @@ pub(super) fn helpers(tokens: &[Token<'_>]) -> Vec<Box<str>> {
         .collect()
 }
 
+/// Whether an expression calls the function `name`.
+pub(super) fn calls(tokens: &[Token<'_>], name: &str) -> bool {
+    tokens
+        .windows(2)
+        .any(|window| window == [Token::Name(name), Token::Symbol("(")])
+}
+
 /// The names of the messages that an expression uses, as in `t('name')`.
 pub(super) fn messages(tokens: &[Token<'_>]) -> Vec<Box<str>> {
     tokens

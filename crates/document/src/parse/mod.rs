@@ -4,6 +4,7 @@
 //! ([`crate::template::json_schema`]), by a traversal that continues after errors; serde alone
 //! would stop at the first. [`crate::check`] checks what the schema cannot express.
 
+mod dynamic;
 mod structure;
 #[cfg(test)]
 mod tests;
@@ -11,7 +12,12 @@ mod tests;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use crate::{Diagnostic, html::HtmlTemplate, pointer, template::Template};
+use crate::{
+    Diagnostic,
+    html::HtmlTemplate,
+    pointer,
+    template::{Template, dynamic::DynamicParts},
+};
 
 /// Maximum size of a template, in bytes of JSON.
 pub const MAX_TEMPLATE_BYTES: usize = 4 << 20;
@@ -52,31 +58,37 @@ pub fn template_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
 
 /// Parses a template, checking only its structure.
 pub(crate) fn structure_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
-    checked(json, &structure::DOCUMENT)
+    let (mut template, dynamic): (Template, _) = checked(json, &structure::DOCUMENT)?;
+    template.dynamic = dynamic;
+    Ok(template)
 }
 
 /// Parses a template of kind `html`, checking only its structure.
 pub(crate) fn html_from_json(json: Json) -> Result<HtmlTemplate, Vec<Diagnostic>> {
-    checked(json, &structure::HTML)
+    Ok(checked(json, &structure::HTML)?.0)
 }
 
-fn checked<T: DeserializeOwned>(json: Json, schema: &'static Json) -> Result<T, Vec<Diagnostic>> {
+fn checked<T: DeserializeOwned>(
+    mut json: Json,
+    schema: &'static Json,
+) -> Result<(T, DynamicParts), Vec<Diagnostic>> {
     if depth_exceeds(&json, MAX_DEPTH) {
         return Err(vec![too_deep()]);
     }
-    let mut found = structure::check(&json, schema);
+    let (mut found, dynamic) = structure::check(&json, schema);
     if found.iter().any(Diagnostic::is_error) {
         found.truncate(MAX_DIAGNOSTICS);
         return Err(found);
     }
-    serde_path_to_error::deserialize(json).map_err(|error| {
-        let path = pointer_of(error.path());
-        vec![Diagnostic::error(
-            "invalid-value",
-            path,
-            error.inner().to_string(),
-        )]
-    })
+    let dynamic = DynamicParts::take(&mut json, dynamic);
+    match serde_path_to_error::deserialize(json) {
+        Ok(template) => Ok((template, dynamic)),
+        Err(error) => {
+            let path = pointer_of(error.path());
+            let message = error.inner().to_string();
+            Err(vec![Diagnostic::error("invalid-value", path, message)])
+        }
+    }
 }
 
 /// Parses JSON after checking its size and depth, since the parser recurses.
@@ -161,7 +173,7 @@ fn bytes_depth(bytes: &[u8]) -> usize {
     deepest
 }
 
-fn pointer_of(path: &serde_path_to_error::Path) -> String {
+pub(crate) fn pointer_of(path: &serde_path_to_error::Path) -> String {
     use serde_path_to_error::Segment;
     let mut text = String::new();
     for segment in path {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::{MAX_DIAGNOSTICS, MAX_NODES, MAX_TEXT_BYTES};
 use crate::{
     Color, Diagnostic, Length, pointer, suggestion,
-    template::{ColumnWidth, PaperSize, json_schema},
+    template::{ColumnWidth, PaperSize, dynamic::Found, json_schema},
 };
 
 /// The schema of templates of kind `document`.
@@ -16,13 +16,16 @@ pub(super) static DOCUMENT: LazyLock<Json> = LazyLock::new(json_schema);
 /// The schema of templates of kind `html`.
 pub(super) static HTML: LazyLock<Json> = LazyLock::new(crate::html::json_schema);
 
-/// All structural errors of a template.
-pub(super) fn check(template: &Json, schema: &'static Json) -> Vec<Diagnostic> {
+/// All structural errors of a template, and its properties with expressions that their types do not
+/// have.
+pub(super) fn check(template: &Json, schema: &'static Json) -> (Vec<Diagnostic>, Vec<Found>) {
     let mut walk = Walk {
         definitions: schema.get("$defs").and_then(Json::as_object),
         found: Vec::new(),
         nodes: 0,
         path: String::new(),
+        part: None,
+        dynamic: Vec::new(),
     };
     if template.is_object() {
         walk.value(schema, template, "the template");
@@ -44,15 +47,29 @@ pub(super) fn check(template: &Json, schema: &'static Json) -> Vec<Diagnostic> {
             Some("bind a table or a `repeat` to an array of the data".to_owned()),
         );
     }
-    walk.found
+    (walk.found, walk.dynamic)
 }
 
-struct Walk<'s> {
-    definitions: Option<&'s Map<String, Json>>,
+pub(super) struct Walk<'s> {
+    pub(super) definitions: Option<&'s Map<String, Json>>,
     found: Vec<Diagnostic>,
     nodes: usize,
-    path: String,
+    pub(super) path: String,
+    /// Length of the pointer of the innermost part that may have properties with expressions.
+    pub(super) part: Option<usize>,
+    pub(super) dynamic: Vec<Found>,
 }
+
+/// The types whose values are parts of a template with properties that may contain expressions.
+const PARTS: [&str; 7] = [
+    "Node",
+    "FullRun",
+    "ColumnSpec",
+    "RowStyle",
+    "CellStyle",
+    "PageSetup",
+    "Theme",
+];
 
 impl<'s> Walk<'s> {
     fn mistake(&mut self, code: &str, message: String, hint: Option<String>) {
@@ -82,7 +99,21 @@ impl<'s> Walk<'s> {
     }
 
     fn value(&mut self, schema: &'s Json, value: &Json, what: &str) {
-        let (schema, name) = self.resolve(schema);
+        let (resolved, name) = self.resolve(schema);
+        let outer = self.part;
+        // The page setup of a section is part of its node.
+        if name
+            .is_some_and(|name| PARTS.contains(&name) && (name != "PageSetup" || outer.is_none()))
+        {
+            self.part = Some(self.path.len());
+        }
+        if !self.is_dynamic(resolved, name, value) {
+            self.resolved(resolved, name, value, what);
+        }
+        self.part = outer;
+    }
+
+    fn resolved(&mut self, schema: &'s Json, name: Option<&'s str>, value: &Json, what: &str) {
         if let Some(name) = name
             && self.parsed_from_text(name, value)
         {
@@ -135,6 +166,7 @@ impl<'s> Walk<'s> {
         for (name, value) in fields {
             if let Some(field) = known.and_then(|known| known.get(name)) {
                 self.below(field, value, name, &format!("`{name}`"));
+                self.leave_out(schema, name);
             } else if rest == Some(&Json::Bool(false)) {
                 let names = known
                     .into_iter()

@@ -3,7 +3,7 @@
 use crate::{
     Color, Length,
     bound::{self, Align},
-    template::{BorderSpec, Edges, Side, StyleSpec, Theme, ThemeColors},
+    template::{BorderSpec, BorderSpecs, Edges, Side, StyleSpec, Theme, ThemeColors},
 };
 
 /// Names of the styles that every document has.
@@ -74,13 +74,13 @@ fn edges(vertical: f32, horizontal: f32) -> Option<Edges> {
     })
 }
 
-fn line(side: Side, width: f32, color: Color) -> Option<BorderSpec> {
-    Some(BorderSpec {
+fn line(side: Side, width: f32, color: Color) -> Option<BorderSpecs> {
+    Some(BorderSpecs::One(BorderSpec {
         width: points(width),
         color: Some(color),
         style: None,
         sides: Some(vec![side]),
-    })
+    }))
 }
 
 fn heading(theme: &Theme, colors: &bound::ThemeColors, level: usize) -> StyleSpec {

@@ -180,6 +180,7 @@ impl StyleSheet {
             color,
             align,
             vertical_align,
+            turned,
             line_height
         );
         set!(hyphenate, keep_with_next, keep_together, widows, orphans);
@@ -201,7 +202,9 @@ impl StyleSheet {
             style.padding = sides(padding);
         }
         if let Some(border) = &spec.border {
-            self.overlay_border(style, border);
+            for border in border.as_slice() {
+                self.overlay_border(style, border);
+            }
         }
     }
 
@@ -238,6 +241,7 @@ pub(crate) fn inherited(style: &Style) -> Style {
         padding: Sides::all(0.0),
         borders: Sides::all(None),
         column_span: false,
+        turned: false,
         keep_with_next: false,
         keep_together: false,
         baseline: Baseline::Normal,
@@ -317,7 +321,7 @@ fn overlay_spec(spec: &mut StyleSpec, over: &StyleSpec) {
         hyphenate,
         keep_with_next
     );
-    set!(column_span, keep_together, widows, orphans);
+    set!(column_span, keep_together, widows, orphans, turned);
 }
 
 fn check_numbers(spec: &StyleSpec, path: &str, found: &mut Vec<Diagnostic>) {
@@ -375,7 +379,8 @@ fn check_numbers(spec: &StyleSpec, path: &str, found: &mut Vec<Diagnostic>) {
             range("padding", Some(side), 0.0, 1000.0);
         }
     }
-    if let Some(width) = spec.border.as_ref().and_then(|border| border.width) {
+    let borders = spec.border.iter().flat_map(|border| border.as_slice());
+    for width in borders.filter_map(|border| border.width) {
         range("border", Some(width.to_points()), 0.0, 100.0);
     }
 }

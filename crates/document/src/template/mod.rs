@@ -4,9 +4,12 @@
 //! Strings of type [`Text`] may contain `{{ expressions }}`; strings of type [`Expression`] are a
 //! single expression without braces.
 
+mod any_node;
 mod chart;
+pub(crate) mod dynamic;
 mod inline;
 mod node;
+mod numbering;
 mod page;
 mod part;
 mod style;
@@ -19,16 +22,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use self::dynamic::DynamicParts;
 pub(crate) use self::page::default_margin;
 pub use self::{
+    any_node::Node,
     chart::*,
     inline::*,
     node::*,
-    page::{Margins, Orientation, PageSetup, PaperSize},
+    numbering::Numbering,
+    page::{
+        Background, FoldMarks, Margins, Orientation, PageNumbers, PageSetup, PaperSize, StartOn,
+        Watermark,
+    },
     part::*,
     style::{
-        Align, BorderSpec, ColumnSpan, Edges, FontFamily, LineStyle, Side, StyleRef, StyleSpec,
-        TabAlign, TabLeader, TabStop, VerticalAlign,
+        Align, BorderSpec, BorderSpecs, ColumnSpan, Edges, FontFamily, LineStyle, Side, StyleRef,
+        StyleSpec, TabAlign, TabLeader, TabStop, VerticalAlign,
     },
     table::*,
 };
@@ -90,12 +99,18 @@ pub struct Template {
     /// Fonts, colors and named styles.
     #[serde(default)]
     pub theme: Theme,
+    /// Automatic numbers of headings, clauses and captions.
+    #[serde(default, skip_serializing_if = "Numbering::is_empty")]
+    pub numbering: Numbering,
     /// Images by name, each a base64 `data:` URL.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub assets: BTreeMap<String, String>,
     /// Content of the document.
     #[serde(default)]
     pub body: Vec<Node>,
+    /// Properties with expressions that their types do not have.
+    #[serde(skip)]
+    pub(crate) dynamic: DynamicParts,
 }
 
 fn default_locale() -> String {

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Align, AxisSpec, ChartKind, ColumnBox, ColumnSpec, Content, ErrorCorrection, Expression, Fit,
-    FormatSpec, GroupSpec, KeyValueItem, LabelContent, LineStyle, ListItem, PageSetup, RowBreak,
-    RowSpec, RowStyle, SeriesSpec, StyleRef, Symbology, TableBorders, TargetSpec, Text,
-    VerticalAlign, Zebra,
+    FormatSpec, GroupSpec, KeyValueItem, LabelContent, LineStyle, ListItem, Node, Numbering,
+    PageSetup, RowBreak, RowSpec, RowStyle, SeriesSpec, StyleRef, Symbology, TableBorders,
+    TargetSpec, Text, VerticalAlign, Zebra,
 };
 use crate::{Color, Length};
 
@@ -18,9 +18,9 @@ macro_rules! nodes {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         pub struct $name {
-            /// Id of the node, unique in the template: the target of `#id` links.
+            /// Id of the node, unique in the template: the target of `#id` links and of `ref('id')`.
             #[serde(skip_serializing_if = "Option::is_none", default)]
-            pub id: Option<String>,
+            pub id: Option<Text>,
             /// Condition; the node is omitted if it is false.
             #[serde(skip_serializing_if = "Option::is_none", default)]
             pub when: Option<Expression>,
@@ -41,12 +41,21 @@ nodes! {
         level: u8,
         /// Text of the heading.
         content: Content,
+        /// Whether it has an automatic number, if `numbering` has a pattern for its level; true by
+        /// default.
+        #[serde(default = "yes")]
+        numbered: bool,
     }
 
     /// A paragraph.
     Paragraph {
         /// Text of the paragraph.
         content: Content,
+        /// Makes it a clause of this level, from 1 to 9: it has an automatic number by the pattern
+        /// of its level in `numbering.headings`, counted together with the headings.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        #[schemars(range(min = 1, max = 9))]
+        clause: Option<u8>,
     }
 
     /// A bulleted or numbered list.
@@ -57,6 +66,10 @@ nodes! {
         /// Number of the first item; 1 by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         start: Option<u32>,
+        /// Mark of the items: a pattern of numbers such as `(a)`, `§ 1` or `lowerRoman`, the name
+        /// `checkBox` or `checkedBox`, or any other text, such as `–`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        mark: Option<String>,
         /// The items, unless `each` supplies them.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         items: Vec<ListItem>,
@@ -105,6 +118,22 @@ nodes! {
         /// Label of the grand total row; without it there is no such row.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         total: Option<Content>,
+        /// Text of a row at the top of every page on which the table continues, such as
+        /// `continued`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        continued: Option<Content>,
+        /// Label of a row at the top of every page on which the table continues, with the totals
+        /// of the rows on the pages before.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        brought_forward: Option<Content>,
+        /// Label of a row at the foot of every page that the table leaves, with the totals of all
+        /// rows so far.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        carried_forward: Option<Content>,
+        /// Label of a row at the foot of the table's part on every page, with the totals of the
+        /// rows on this page.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        page_total: Option<Content>,
         /// Text shown if there are no rows.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         empty: Option<Content>,
@@ -300,6 +329,10 @@ nodes! {
         /// Page setup; properties not given come from the template.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         page: Option<PageSetup>,
+        /// Numbers of the headings and clauses in the section, counted on their own; sections with
+        /// the same numbers count together. Captions count through the document.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        numbering: Option<Numbering>,
         /// Content of the section.
         body: Vec<Node>,
     }
@@ -344,6 +377,30 @@ nodes! {
         depth: u8,
     }
 
+    /// Content at a fixed position of the page that it is on, outside the flow of the text.
+    Positioned {
+        /// Distance from the left edge of the page.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        left: Option<Length>,
+        /// Distance from the top edge of the page.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        top: Option<Length>,
+        /// Distance from the right edge of the page, if `left` or `width` is not given.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        right: Option<Length>,
+        /// Distance from the bottom edge of the page, instead of `top`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        bottom: Option<Length>,
+        /// Width; by default the rest of the page.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        width: Option<Length>,
+        /// Height of the box; by default that of its content.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        height: Option<Length>,
+        /// The content.
+        body: Vec<Node>,
+    }
+
     /// A footnote, referenced at the end of the previous block.
     Footnote {
         /// Text of the footnote.
@@ -376,96 +433,4 @@ fn three() -> u8 {
 
 fn yes() -> bool {
     true
-}
-
-/// A node in the body.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "camelCase")]
-pub enum Node {
-    /// A heading.
-    Heading(Heading),
-    /// A paragraph.
-    #[serde(rename = "text")]
-    Paragraph(Paragraph),
-    /// A list.
-    List(List),
-    /// A table.
-    Table(Box<Table>),
-    /// Boxes side by side.
-    Columns(Columns),
-    /// A box.
-    Panel(Panel),
-    /// Labels with values.
-    KeyValue(KeyValue),
-    /// An image.
-    Image(Box<Image>),
-    /// A barcode.
-    Barcode(Box<Barcode>),
-    /// A chart.
-    Chart(Box<Chart>),
-    /// A horizontal rule.
-    Divider(Divider),
-    /// Vertical space.
-    Spacer(Spacer),
-    /// A page break.
-    PageBreak(PageBreak),
-    /// Content with its own page setup.
-    Section(Box<Section>),
-    /// Content that depends on a condition.
-    Conditional(Conditional),
-    /// Content repeated for each element of an array.
-    Repeat(Repeat),
-    /// A table of contents.
-    TableOfContents(TableOfContents),
-    /// A footnote.
-    Footnote(Footnote),
-    /// A place to sign.
-    SignatureField(SignatureField),
-}
-
-/// Evaluates an expression for the struct of any node.
-macro_rules! of_every_node {
-    ($node:expr, $inner:ident => $value:expr) => {
-        match $node {
-            Node::Heading($inner) => $value,
-            Node::Paragraph($inner) => $value,
-            Node::List($inner) => $value,
-            Node::Table($inner) => $value,
-            Node::Columns($inner) => $value,
-            Node::Panel($inner) => $value,
-            Node::KeyValue($inner) => $value,
-            Node::Image($inner) => $value,
-            Node::Barcode($inner) => $value,
-            Node::Chart($inner) => $value,
-            Node::Divider($inner) => $value,
-            Node::Spacer($inner) => $value,
-            Node::PageBreak($inner) => $value,
-            Node::Section($inner) => $value,
-            Node::Conditional($inner) => $value,
-            Node::Repeat($inner) => $value,
-            Node::TableOfContents($inner) => $value,
-            Node::Footnote($inner) => $value,
-            Node::SignatureField($inner) => $value,
-        }
-    };
-}
-
-impl Node {
-    /// Id of the node.
-    #[must_use]
-    pub fn id(&self) -> Option<&str> {
-        of_every_node!(self, node => node.id.as_deref())
-    }
-
-    /// Condition of the node.
-    #[must_use]
-    pub fn when(&self) -> Option<&Expression> {
-        of_every_node!(self, node => node.when.as_ref())
-    }
-
-    /// Style of the node.
-    #[must_use]
-    pub fn style(&self) -> Option<&StyleRef> {
-        of_every_node!(self, node => node.style.as_ref())
-    }
 }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Node;
-use crate::Length;
+use super::{Node, Text};
+use crate::{Color, Length};
 
 /// Page setup of a template or a section. Properties not given are inherited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,9 +38,112 @@ pub struct PageSetup {
     /// Footer of the first page instead of `footer`; `[]` for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_footer: Option<Vec<Node>>,
+    /// Header of even pages instead of `header`; `[]` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub even_header: Option<Vec<Node>>,
+    /// Footer of even pages instead of `footer`; `[]` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub even_footer: Option<Vec<Node>>,
+    /// Header of the section's last page instead of `header`; `[]` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_header: Option<Vec<Node>>,
+    /// Footer of the section's last page instead of `footer`; `[]` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_footer: Option<Vec<Node>>,
+    /// What is behind the text of every page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<Background>,
+    /// What is behind the text of the section's first page, instead of `background`; `{}` for
+    /// nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_background: Option<Background>,
+    /// Form of the page numbers; by default as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_numbers: Option<PageNumbers>,
+    /// Pages on which the section may start; an empty page precedes it if necessary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_on: Option<StartOn>,
     /// Number of the first page; by default numbering continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_page_number: Option<u32>,
+}
+
+/// What is behind the text of a page.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Background {
+    /// Color of the whole page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<Color>,
+    /// Name of an asset, or a `data:` URL: an image that covers the page. It is decoration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<Text>,
+    /// Text across the page, such as `DRAFT`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watermark: Option<Watermark>,
+    /// Marks for folding a letter, at the left edge of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fold_marks: Option<FoldMarks>,
+}
+
+/// Text across a page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Watermark {
+    /// The text.
+    pub text: Text,
+    /// Color; a light gray by default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub color: Option<Color>,
+    /// Font size; by default as large as fits the page.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub font_size: Option<Length>,
+    /// Angle in degrees, counter-clockwise; 45 by default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub angle: Option<f32>,
+}
+
+/// Standard of fold marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum FoldMarks {
+    /// Letters of form A of DIN 5008: folds at 87 and 192 mm, punch mark at 148.5 mm.
+    #[serde(rename = "din5008A")]
+    Din5008A,
+    /// Letters of form B of DIN 5008: folds at 105 and 210 mm, punch mark at 148.5 mm.
+    #[serde(rename = "din5008B")]
+    Din5008B,
+    /// Thirds of the page.
+    #[serde(rename = "thirds")]
+    Thirds,
+}
+
+/// Form of page numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PageNumbers {
+    /// 1, 2, 3.
+    Decimal,
+    /// a, b, c.
+    LowerAlpha,
+    /// A, B, C.
+    UpperAlpha,
+    /// i, ii, iii.
+    LowerRoman,
+    /// I, II, III.
+    UpperRoman,
+}
+
+/// Pages on which a section may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum StartOn {
+    /// Any page.
+    #[default]
+    Any,
+    /// Pages with an odd number.
+    Odd,
+    /// Pages with an even number.
+    Even,
 }
 
 /// Paper size: a name, or width and height in portrait.

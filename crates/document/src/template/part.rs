@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnWidth, Content, Expression, FormatSpec, Node, StyleRef};
+use super::{ColumnWidth, Content, Expression, FormatSpec, Node, StyleRef, Text};
 
 /// A list item: inline content, optionally with nodes below it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +24,9 @@ pub struct FullListItem {
     /// Nodes below it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub body: Vec<Node>,
+    /// Mark of the item instead of the list's, such as `checkedBox`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mark: Option<Text>,
     /// Condition; the item is omitted if it is false.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub when: Option<Expression>,

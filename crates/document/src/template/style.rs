@@ -54,6 +54,9 @@ pub struct StyleSpec {
     /// Vertical alignment in a table cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vertical_align: Option<VerticalAlign>,
+    /// In a table cell: turns the text by 90 degrees, to be read from the bottom up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turned: Option<bool>,
     /// Line height as a multiple of the font size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_height: Option<f32>,
@@ -81,9 +84,9 @@ pub struct StyleSpec {
     /// Space between border and content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub padding: Option<Edges>,
-    /// Borders.
+    /// Borders, or several of which later ones take precedence.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub border: Option<BorderSpec>,
+    pub border: Option<BorderSpecs>,
     /// Whether the block stands in one column of its section or spans all; one by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column_span: Option<ColumnSpan>,
@@ -224,6 +227,27 @@ pub enum Edges {
         #[serde(default)]
         left: Length,
     },
+}
+
+/// Borders of a box.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BorderSpecs {
+    /// Sides with the same border.
+    One(BorderSpec),
+    /// Several; later ones take precedence.
+    Several(Vec<BorderSpec>),
+}
+
+impl BorderSpecs {
+    /// The borders in order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[BorderSpec] {
+        match self {
+            Self::One(border) => std::slice::from_ref(border),
+            Self::Several(borders) => borders,
+        }
+    }
 }
 
 /// Borders: sides, width, color and line style.

@@ -10,6 +10,12 @@ use crate::{Color, Length};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ColumnSpec {
+    /// Array with an element per column: the column is repeated for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub each: Option<Expression>,
+    /// Variable that holds the element of `each` in expressions; `column` by default.
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    pub as_name: Option<String>,
     /// Name of the column in CSV and in references; by default derived from the header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -38,6 +44,13 @@ pub struct ColumnSpec {
     /// Style of the column's cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub style: Option<StyleRef>,
+    /// Style of the header cell, on top of `tableHeader`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header_style: Option<StyleRef>,
+    /// Conditional styles of the column's cells in data rows; the first whose condition holds
+    /// applies, on top of the row's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cell_styles: Vec<CellStyle>,
     /// Condition; the column is omitted if it is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Expression>,
@@ -59,6 +72,16 @@ pub struct SheetColumnSpec {
     pub formula: Option<String>,
     /// Hides the column. Users can show it.
     pub hidden: bool,
+}
+
+/// A conditional style for the cells of a column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CellStyle {
+    /// Condition on the row, which is `item` (or the table's `as`), and on the cell's `value`.
+    pub when: Expression,
+    /// The style.
+    pub style: StyleRef,
 }
 
 /// Width of a column: a length (`30mm`), a share (`2fr`) or `auto`.

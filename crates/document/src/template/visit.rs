@@ -40,6 +40,9 @@ pub(crate) fn visit<'t>(template: &'t Template, see: &mut dyn FnMut(&str, Site<'
     });
     walk.below("page", |walk| walk.page(&template.page));
     walk.nodes("body", &template.body);
+    for (path, text) in template.dynamic.texts() {
+        (walk.see)(&path, Site::Text(text));
+    }
 }
 
 struct Walk<'w, 't> {
@@ -134,9 +137,26 @@ impl<'t> Walk<'_, 't> {
             ("footer", &page.footer),
             ("firstHeader", &page.first_header),
             ("firstFooter", &page.first_footer),
+            ("evenHeader", &page.even_header),
+            ("evenFooter", &page.even_footer),
+            ("lastHeader", &page.last_header),
+            ("lastFooter", &page.last_footer),
         ] {
             if let Some(nodes) = nodes {
                 self.nodes(token, nodes);
+            }
+        }
+        for (token, background) in [
+            ("background", &page.background),
+            ("firstBackground", &page.first_background),
+        ] {
+            if let Some(background) = background {
+                self.below(token, |walk| {
+                    walk.text("image", background.image.as_ref());
+                    if let Some(watermark) = &background.watermark {
+                        walk.below("watermark", |walk| walk.text("text", Some(&watermark.text)));
+                    }
+                });
             }
         }
     }
@@ -147,6 +167,7 @@ impl<'t> Walk<'_, 't> {
 
     fn node(&mut self, node: &'t Node) {
         self.see(Site::Node(node));
+        self.text("id", node.id());
         self.expression("when", node.when());
         self.style(node.style());
         match node {
@@ -194,6 +215,7 @@ impl<'t> Walk<'_, 't> {
                 self.nodes("empty", &node.empty);
             }
             Node::TableOfContents(node) => self.content("title", node.title.as_ref()),
+            Node::Positioned(node) => self.nodes("body", &node.body),
             _ => self.leaf(node),
         }
     }
@@ -255,6 +277,7 @@ impl<'t> Walk<'_, 't> {
             ListItem::Full(item) => {
                 self.content("content", Some(&item.content));
                 self.nodes("body", &item.body);
+                self.text("mark", item.mark.as_ref());
                 self.expression("when", item.when.as_ref());
             }
         }
@@ -273,11 +296,16 @@ impl<'t> Walk<'_, 't> {
         self.each("bodyRows", &table.body_rows, Self::row);
         self.each("footerRows", &table.footer_rows, Self::row);
         self.each("groups", &table.groups, Self::group);
+        self.content("continued", table.continued.as_ref());
+        self.content("broughtForward", table.brought_forward.as_ref());
+        self.content("carriedForward", table.carried_forward.as_ref());
+        self.content("pageTotal", table.page_total.as_ref());
         self.content("total", table.total.as_ref());
         self.content("empty", table.empty.as_ref());
     }
 
     fn column(&mut self, column: &'t ColumnSpec) {
+        self.expression("each", column.each.as_ref());
         self.content("header", column.header.as_ref());
         self.content("value", column.value.as_ref());
         self.nodes("body", &column.body);
@@ -286,6 +314,13 @@ impl<'t> Walk<'_, 't> {
             self.text("total", Some(text));
         }
         self.style(column.style.as_ref());
+        if let Some(style) = &column.header_style {
+            self.below("headerStyle", |walk| walk.see(Site::Style(style)));
+        }
+        self.each("cellStyles", &column.cell_styles, |walk, rule| {
+            walk.expression("when", Some(&rule.when));
+            walk.style(Some(&rule.style));
+        });
         self.expression("when", column.when.as_ref());
     }
 

@@ -77,6 +77,13 @@ pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error
             "CSV can hold only data rows; group headers, subtotals and totals are omitted",
         );
     }
+    if table.page_rows.is_some() {
+        report.warn(
+            "page-rows-omitted",
+            path,
+            "CSV has no pages: rows that depend on where they end are omitted",
+        );
+    }
     let mut writer = Writer {
         out: String::with_capacity(table.rows.len() * table.columns.len() * 12),
         options,

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use platen_document::{
     bound::{
-        Block, BlockKind, Border, Columns, Inline, KeyValue, LineStyle, List, Signature, StyleId,
-        plain_text,
+        Block, BlockKind, Border, Columns, Inline, KeyValue, LineStyle, List, Positioned,
+        Signature, StyleId, plain_text,
     },
+    numbering::Pattern,
     work,
 };
 
@@ -48,6 +49,7 @@ impl<'a> Writer<'a> {
             BlockKind::List(list) => self.list(list, block.style, width)?,
             BlockKind::Table(table) => self.table(table, block.style, width)?,
             BlockKind::Columns(columns) => self.columns(columns, block.style, width)?,
+            BlockKind::Positioned(positioned) => self.positioned(positioned, block.style)?,
             BlockKind::Panel { title, body } => {
                 self.panel(title.as_deref(), body, block.style, width)?;
             }
@@ -81,7 +83,8 @@ impl<'a> Writer<'a> {
     fn heading(&mut self, level: u8, content: &[Inline], id: StyleId) {
         let word_id = format!("Heading{}", level.clamp(1, 6));
         let base = self.styles.base_named(&word_id);
-        let properties = self.properties(id, base, Frame::Block);
+        let mut properties = self.properties(id, base, Frame::Block);
+        self.number_heading(content, id, &mut properties);
         self.open(&properties);
         let bookmark = if self.story == Story::Body {
             self.headings_written += 1;
@@ -106,12 +109,23 @@ impl<'a> Writer<'a> {
                 "Word has nine list levels; deeper levels use the ninth",
             );
         }
-        let number = self.numbering.list(list.ordered, level, list.start);
+        let number = (self.numbering).list(list.mark.as_ref(), list.ordered, level, list.start);
         let base = self.styles.base_named("ListParagraph");
+        let hanging = self.hanging(list, id);
         for item in &list.items {
             let mut properties = self.properties(id, base, Frame::Block);
+            let number = match &item.mark {
+                None => number,
+                Some(mark) => {
+                    let mark = Pattern::literal(mark);
+                    self.numbering.list(Some(&mark), false, level, 1)
+                }
+            };
             properties.list = Some((number, level));
-            properties.indent = format!("<w:ind w:left=\"{}\" w:hanging=\"300\"/>", indent(level));
+            properties.indent = format!(
+                "<w:ind w:left=\"{}\" w:hanging=\"{hanging}\"/>",
+                indent(level).max(hanging)
+            );
             self.open(&properties);
             self.inlines(&item.content, id, base);
             self.out.push_str("</w:p>");
@@ -122,6 +136,20 @@ impl<'a> Writer<'a> {
             result?;
         }
         Ok(())
+    }
+
+    /// Hanging indent of a list's items, in twentieths of a point: wide enough for the marks.
+    fn hanging(&self, list: &List, id: StyleId) -> usize {
+        let style = &self.document.styles[id];
+        let count = list.items.len();
+        // Letters and Roman numerals do not grow steadily.
+        let widest = (0..count.min(40)).chain(count.checked_sub(1));
+        widest
+            .map(|index| list.label(self.list_level, index))
+            .map(|label| text_width(&label, style.font_size, style.bold))
+            .map(|width| twips(width + 4.0).max(300) as usize)
+            .max()
+            .unwrap_or(300)
     }
 
     fn columns(&mut self, columns: &'a Columns, id: StyleId, width: f32) -> Result<(), Error> {
@@ -198,6 +226,43 @@ impl<'a> Writer<'a> {
         }
         self.out.push_str("</w:tc></w:tr></w:tbl>");
         self.after_table(id);
+        Ok(())
+    }
+
+    /// Writes content at a fixed position as a table of one cell that floats there.
+    fn positioned(&mut self, positioned: &'a Positioned, id: StyleId) -> Result<(), Error> {
+        let (left, width) = positioned.extent(self.page_size.0);
+        let top = match (positioned.top, positioned.bottom) {
+            (Some(top), _) => top,
+            (None, Some(bottom)) => {
+                let height = positioned.height.unwrap_or(0.0);
+                (self.page_size.1 - bottom - height).max(0.0)
+            }
+            (None, None) => 0.0,
+        };
+        let widths = [width];
+        let mut table = LayoutTable::new(&widths);
+        table.position = Some((left, top));
+        table.open(self);
+        let height = match positioned.height {
+            Some(height) => format!(
+                "<w:trPr><w:trHeight w:val=\"{}\" w:hRule=\"atLeast\"/></w:trPr>",
+                twips(height)
+            ),
+            None => String::new(),
+        };
+        let _ = write!(self.out, "<w:tr>{height}");
+        let cell = LayoutCell {
+            width,
+            style: Some(id),
+            ..LayoutCell::default()
+        };
+        cell.open(self);
+        let padding = self.document.styles[id].padding;
+        let inner = width - padding.left - padding.right;
+        self.cell_blocks(&positioned.body, inner.max(18.0))?;
+        self.out.push_str("</w:tc></w:tr></w:tbl>");
+        self.gap(1.0);
         Ok(())
     }
 

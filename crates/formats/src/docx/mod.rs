@@ -5,6 +5,7 @@
 
 mod block;
 mod drawing;
+mod number;
 mod numbering;
 mod paragraph;
 mod section;
@@ -22,6 +23,7 @@ use self::{numbering::Numbering, styles::Styles};
 use crate::{
     Error, Written,
     ooxml::{self, ChartParts, DECLARATION, Media, Package, Relationships},
+    page_losses::{self, PageFeature},
     plain::walk,
     report::Report,
 };
@@ -48,6 +50,14 @@ pub fn write(document: &Document, options: &DocxOptions<'_>) -> Result<Written, 
     let mut writer = Writer::new(document);
     writer.heading_pages = options.heading_pages.to_vec();
     writer.collect_headings();
+    let kept = [
+        PageFeature::Even,
+        PageFeature::Numbers,
+        PageFeature::StartOn,
+        PageFeature::RunningHeads,
+        PageFeature::SectionCounts,
+    ];
+    page_losses::report(&mut writer.report, document, "DOCX", &kept);
     writer.sections()?;
     writer.finish()
 }
@@ -102,6 +112,8 @@ struct Writer<'a> {
     keep_with_next: bool,
     /// Whether the next paragraph starts a page.
     break_before: bool,
+    /// Width and height of the section's pages, in points.
+    page_size: (f32, f32),
     /// Nesting depth of lists at the current block.
     list_level: usize,
 }
@@ -140,6 +152,7 @@ impl<'a> Writer<'a> {
             path: "",
             keep_with_next: false,
             break_before: false,
+            page_size: (0.0, 0.0),
             list_level: 0,
         }
     }

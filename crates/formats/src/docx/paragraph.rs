@@ -30,7 +30,8 @@ impl<'a> Writer<'a> {
     pub(super) fn paragraph(&mut self, content: &[Inline], id: StyleId, frame: Frame) {
         work::check();
         let base = self.styles.base(id);
-        let properties = self.properties(id, base, frame);
+        let mut properties = self.properties(id, base, frame);
+        properties.list = self.outline_number(content);
         self.open(&properties);
         self.inlines(content, id, base);
         self.out.push_str("</w:p>");
@@ -105,6 +106,13 @@ impl<'a> Writer<'a> {
                     self.link(text, *style, link, base);
                 }
                 Inline::Break => self.out.push_str("<w:r><w:br/></w:r>"),
+                Inline::Number(number) => self.number(number, paragraph, base),
+                Inline::PageField { field, style } => {
+                    self.page_field(*field, *style, paragraph, base);
+                }
+                Inline::PageOf { target, style } => {
+                    self.page_reference(target, *style, paragraph, base);
+                }
                 Inline::PageNumber(style) => self.field("PAGE", *style, paragraph, base),
                 Inline::PageCount(style) => self.field("NUMPAGES", *style, paragraph, base),
                 Inline::Footnote { index, .. } => self.footnote_mark(*index),
@@ -163,17 +171,36 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn field(&mut self, name: &str, style: StyleId, paragraph: StyleId, base: Base) {
+    pub(super) fn field(
+        &mut self,
+        instruction: &str,
+        style: StyleId,
+        paragraph: StyleId,
+        base: Base,
+    ) {
+        self.field_showing(instruction, "1", style, paragraph, base);
+    }
+
+    /// Writes a field with `cached`, the value until readers lay out.
+    pub(super) fn field_showing(
+        &mut self,
+        instruction: &str,
+        cached: &str,
+        style: StyleId,
+        paragraph: StyleId,
+        base: Base,
+    ) {
         let properties = self.styles.run(style, paragraph, base, false).to_owned();
         let run = |content: &str| format!("<w:r>{properties}{content}</w:r>");
         self.out
             .push_str(&run("<w:fldChar w:fldCharType=\"begin\"/>"));
-        let instruction = format!("<w:instrText xml:space=\"preserve\"> {name} </w:instrText>");
+        let instruction =
+            format!("<w:instrText xml:space=\"preserve\"> {instruction} </w:instrText>");
         self.out.push_str(&run(&instruction));
         self.out
             .push_str(&run("<w:fldChar w:fldCharType=\"separate\"/>"));
-        // The cached value, which readers replace when they lay out.
-        self.out.push_str(&run("<w:t>1</w:t>"));
+        self.out
+            .push_str(&run(&format!("<w:t>{}</w:t>", Escaped(cached))));
         self.out
             .push_str(&run("<w:fldChar w:fldCharType=\"end\"/>"));
     }

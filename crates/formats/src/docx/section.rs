@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{Block, Section};
+use platen_document::{
+    bound::{Block, Section, StartOn},
+    numbering::Counter,
+};
 
-use super::{MarginPart, NAMESPACES, Story, Writer};
+use super::{MarginPart, NAMESPACES, Story, Writer, settings::has_even};
 use crate::{
     Error,
     ooxml::{DECLARATION, Relationships, twips},
@@ -19,6 +22,7 @@ impl<'a> Writer<'a> {
         let mut inherited = false;
         for (index, section) in document.sections.iter().enumerate() {
             let page = &section.page;
+            self.page_size = (page.width, page.height);
             let text = page.width - page.margins.left - page.margins.right;
             let columns = f32::from(page.columns.max(1));
             let width = ((text - page.column_gap * (columns - 1.0)) / columns).max(36.0);
@@ -60,13 +64,18 @@ impl<'a> Writer<'a> {
         } else {
             ""
         };
+        let start = match page.start_on {
+            StartOn::Any => "nextPage",
+            StartOn::Odd => "oddPage",
+            StartOn::Even => "evenPage",
+        };
         let margins = &page.margins;
         // Headers and footers are inside the margins, at least 14 points from the edge where the
         // margin allows, so that they stay visible.
         let distance = |margin: f32| twips((margin * 0.45).max(margin.min(14.0)));
         let _ = write!(
             xml,
-            "<w:type w:val=\"nextPage\"/><w:pgSz w:w=\"{}\" w:h=\"{}\"{landscape}/>\
+            "<w:type w:val=\"{start}\"/><w:pgSz w:w=\"{}\" w:h=\"{}\"{landscape}/>\
              <w:pgMar w:top=\"{}\" w:right=\"{}\" w:bottom=\"{}\" w:left=\"{}\" w:header=\"{}\" \
              w:footer=\"{}\" w:gutter=\"0\"/>",
             twips(page.width),
@@ -78,8 +87,16 @@ impl<'a> Writer<'a> {
             distance(margins.top),
             distance(margins.bottom),
         );
-        if let Some(number) = page.first_page_number {
-            let _ = write!(xml, "<w:pgNumType w:start=\"{number}\"/>");
+        let form = match page.numbers {
+            Counter::Decimal => String::new(),
+            form => format!(" w:fmt=\"{}\"", super::numbering::form(form)),
+        };
+        let number = match page.first_page_number {
+            Some(number) => format!(" w:start=\"{number}\""),
+            None => String::new(),
+        };
+        if !form.is_empty() || !number.is_empty() {
+            let _ = write!(xml, "<w:pgNumType{form}{number}/>");
         }
         if page.columns > 1 {
             let (count, gap) = (page.columns, twips(page.column_gap));
@@ -105,6 +122,10 @@ impl<'a> Writer<'a> {
     ) -> Result<(), Error> {
         let first_differs = section.first_header.is_some() || section.first_footer.is_some();
         // If only one of the two differs on the first page, the other one repeats there.
+        // If one section differs on even pages, Word looks for even headers in all of them.
+        let even_differs = self.document.sections.iter().any(has_even);
+        let even_header = section.even_header.as_ref().unwrap_or(&section.header);
+        let even_footer = section.even_footer.as_ref().unwrap_or(&section.footer);
         let first_header = section.first_header.as_ref().unwrap_or(&section.header);
         let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
         for (kind, place, blocks, wanted) in [
@@ -114,6 +135,7 @@ impl<'a> Writer<'a> {
                 &section.header,
                 !section.header.is_empty() || inherited,
             ),
+            ("header", "even", even_header, even_differs),
             ("header", "first", first_header, first_differs),
             (
                 "footer",
@@ -121,6 +143,7 @@ impl<'a> Writer<'a> {
                 &section.footer,
                 !section.footer.is_empty() || inherited,
             ),
+            ("footer", "even", even_footer, even_differs),
             ("footer", "first", first_footer, first_differs),
         ] {
             if wanted {

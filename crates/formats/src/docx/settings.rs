@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use platen_document::bound::Document;
+use platen_document::bound::{Document, Section};
 
 use super::NAMESPACES;
 use crate::ooxml::{DECLARATION, Escaped};
@@ -15,10 +15,12 @@ pub(super) fn settings(document: &Document) -> String {
     } else {
         ""
     };
+    let even = document.sections.iter().any(has_even);
+    let even = if even { "<w:evenAndOddHeaders/>" } else { "" };
     let language = Escaped(&document.language);
     format!(
         "{DECLARATION}<w:settings {NAMESPACES}><w:zoom w:percent=\"100\"/>\
-         <w:defaultTabStop w:val=\"720\"/>{hyphenation}\
+         <w:defaultTabStop w:val=\"720\"/>{hyphenation}{even}\
          <w:characterSpacingControl w:val=\"doNotCompress\"/><w:footnotePr>\
          <w:footnote w:id=\"-1\"/><w:footnote w:id=\"0\"/></w:footnotePr><w:compat>\
          <w:compatSetting w:name=\"compatibilityMode\" \
@@ -26,6 +28,11 @@ pub(super) fn settings(document: &Document) -> String {
          <w:themeFontLang w:val=\"{language}\"/><w:decimalSymbol w:val=\".\"/>\
          <w:listSeparator w:val=\",\"/></w:settings>"
     )
+}
+
+/// Whether the section has its own header or footer on even pages.
+pub(super) fn has_even(section: &Section) -> bool {
+    section.even_header.is_some() || section.even_footer.is_some()
 }
 
 /// The part `fontTable.xml`: the first family of every style, with a guess at its kind for font

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     Error,
     grid::{Grid, Slot},
-    metrics::column_widths,
+    metrics::{column_widths, turned_height},
     ooxml::twips,
 };
 
@@ -60,6 +60,13 @@ impl<'a> Writer<'a> {
             texts: FxHashMap::default(),
             cells: FxHashMap::default(),
         };
+        if table.page_rows.is_some() {
+            self.report.warn(
+                "page-rows-omitted",
+                self.path,
+                "Word has no rows that depend on where pages end",
+            );
+        }
         self.open_table(table, id, &shared);
         let repeats = table.repeat_header && !table.rows.is_empty();
         let mut grid = Grid::new(table.columns.len());
@@ -167,16 +174,7 @@ impl<'a> Writer<'a> {
         keep: bool,
     ) -> Result<(), Error> {
         work::check();
-        let header = if repeats { "<w:tblHeader/>" } else { "" };
-        let split = if table.row_break == RowBreak::Keep || repeats {
-            "<w:cantSplit/>"
-        } else {
-            ""
-        };
-        self.out.push_str("<w:tr>");
-        if !header.is_empty() || !split.is_empty() {
-            let _ = write!(self.out, "<w:trPr>{split}{header}</w:trPr>");
-        }
+        self.open_row(table, row, repeats);
         let before = std::mem::replace(&mut self.keep_with_next, keep);
         self.break_before |= row.page_break;
         for slot in grid.place(row, rows_left) {
@@ -225,6 +223,27 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Opens a row; `repeats`: at the top of every page.
+    fn open_row(&mut self, table: &Table, row: &Row, repeats: bool) {
+        let header = if repeats { "<w:tblHeader/>" } else { "" };
+        let split = if table.row_break == RowBreak::Keep || repeats {
+            "<w:cantSplit/>"
+        } else {
+            ""
+        };
+        let height = match turned_height(self.document, row) {
+            Some(points) => format!(
+                "<w:trHeight w:val=\"{}\" w:hRule=\"atLeast\"/>",
+                twips(points)
+            ),
+            None => String::new(),
+        };
+        self.out.push_str("<w:tr>");
+        if !header.is_empty() || !split.is_empty() || !height.is_empty() {
+            let _ = write!(self.out, "<w:trPr>{split}{height}{header}</w:trPr>");
+        }
+    }
+
     /// The opening tag and properties of a cell, in schema order.
     fn cell_open(
         &self,
@@ -251,6 +270,9 @@ impl<'a> Writer<'a> {
         }
         if style.padding != shared.padding {
             xml.push_str(&margins("tcMar", &style.padding, self.rtl));
+        }
+        if style.turned {
+            xml.push_str("<w:textDirection w:val=\"btLr\"/>");
         }
         xml.push_str(vertical_align(style.vertical_align));
         xml.push_str("</w:tcPr>");
@@ -380,6 +402,8 @@ fn vertical_align(align: VerticalAlign) -> &'static str {
 pub(super) struct LayoutTable<'w> {
     widths: &'w [f32],
     pub indent: f32,
+    /// Distance from the left and top edge of the page, if it floats there.
+    pub position: Option<(f32, f32)>,
 }
 
 impl<'w> LayoutTable<'w> {
@@ -387,6 +411,7 @@ impl<'w> LayoutTable<'w> {
         Self {
             widths,
             indent: 0.0,
+            position: None,
         }
     }
 
@@ -398,9 +423,19 @@ impl<'w> LayoutTable<'w> {
         } else {
             String::new()
         };
+        let position = match self.position {
+            Some((left, top)) => format!(
+                "<w:tblpPr w:leftFromText=\"0\" w:rightFromText=\"0\" w:vertAnchor=\"page\" \
+                 w:horzAnchor=\"page\" w:tblpX=\"{}\" w:tblpY=\"{}\"/>",
+                // Zero would mean the default position.
+                twips(left).max(1),
+                twips(top).max(1)
+            ),
+            None => String::new(),
+        };
         let _ = write!(
             writer.out,
-            "<w:tbl><w:tblPr><w:tblStyle w:val=\"TableNormal\"/>{bidi}<w:tblW w:w=\"{}\" \
+            "<w:tbl><w:tblPr><w:tblStyle w:val=\"TableNormal\"/>{position}{bidi}<w:tblW w:w=\"{}\" \
              w:type=\"dxa\"/>{indent}<w:tblLayout w:type=\"fixed\"/><w:tblLook w:val=\"0000\"/>\
              </w:tblPr><w:tblGrid>",
             twips(total)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use platen_document::{
     bound::{
         Align, Block, BlockKind, ColumnWidth, Columns, Inline, KeyValue, LineStyle, List,
-        Signature, VerticalAlign,
+        Positioned, Signature, VerticalAlign,
     },
     work,
 };
@@ -40,6 +40,7 @@ impl<'a> Writer<'a> {
             BlockKind::List(list) => self.list(list, &open, style),
             BlockKind::Table(table) => self.table(table, &id, style),
             BlockKind::Columns(columns) => self.columns(columns, &open),
+            BlockKind::Positioned(positioned) => self.positioned(positioned, &open),
             BlockKind::Panel { title, body } => {
                 let _ = write!(self.out, "<div{open}>");
                 if let Some(title) = title {
@@ -76,6 +77,27 @@ impl<'a> Writer<'a> {
             }
             BlockKind::Signature(signature) => self.signature(signature, &open, block),
         }
+    }
+
+    /// A box at a fixed position of the sheet.
+    fn positioned(&mut self, positioned: &'a Positioned, open: &str) {
+        let page = self.page_size;
+        let (left, width) = positioned.extent(page.0);
+        let place = match (positioned.top, positioned.bottom) {
+            (None, Some(bottom)) => format!("bottom:{bottom}pt"),
+            (top, _) => format!("top:{}pt", top.unwrap_or(0.0)),
+        };
+        let height = match positioned.height {
+            Some(height) => format!(";height:{height}pt"),
+            None => String::new(),
+        };
+        let _ = write!(
+            self.out,
+            "<div{open} style=\"position:absolute;margin:0;left:{left}pt;{place};\
+             width:{width}pt{height}\">"
+        );
+        self.blocks(&positioned.body);
+        self.out.push_str("</div>\n");
     }
 
     fn heading(
@@ -115,8 +137,14 @@ impl<'a> Writer<'a> {
         };
         let _ = writeln!(self.out, "<{element}{open}{kind}{start}>");
         self.list_level += 1;
-        for item in &list.items {
-            self.out.push_str("<li>");
+        let level = self.list_level - 1;
+        for (index, item) in list.items.iter().enumerate() {
+            if list.mark.is_some() || item.mark.is_some() {
+                let mark = css_string(&list.label(level, index));
+                let _ = write!(self.out, "<li style=\"list-style-type:{mark}\">");
+            } else {
+                self.out.push_str("<li>");
+            }
             self.inlines(&item.content, style);
             self.blocks(&item.body);
             self.out.push_str("</li>\n");
@@ -205,6 +233,20 @@ impl<'a> Writer<'a> {
         self.inlines(content, style);
         self.out.push_str("</figcaption>");
     }
+}
+
+/// A list mark as a CSS string, with the space that CSS does not add to strings.
+fn css_string(mark: &str) -> String {
+    let mut string = String::from("'");
+    for symbol in mark.chars().chain(['\u{a0}']) {
+        if symbol.is_ascii_alphanumeric() {
+            string.push(symbol);
+        } else {
+            let _ = write!(string, "\\{:x} ", symbol as u32);
+        }
+    }
+    string.push('\'');
+    string
 }
 
 pub(super) fn line_name(line: LineStyle) -> &'static str {

@@ -17,6 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     Error, Written,
     ooxml::{Escaped, push_escaped},
+    page_losses::{self, PageFeature},
     plain::{safe_link, walk},
     report::Report,
 };
@@ -28,6 +29,7 @@ use crate::{
 pub fn write(document: &Document) -> Result<Written, Error> {
     let mut writer = Writer::new(document);
     writer.collect_headings();
+    page_losses::report(&mut writer.report, document, "HTML", &[PageFeature::Color]);
     for (index, section) in document.sections.iter().enumerate() {
         writer.section(index, section);
     }
@@ -51,6 +53,8 @@ struct Writer<'a> {
     in_margin: bool,
     /// Text width of the section, in points.
     width: f32,
+    /// Width and height of the section's pages, in points.
+    page_size: (f32, f32),
     /// Nesting depth of lists at the current block.
     list_level: usize,
     path: &'a str,
@@ -69,6 +73,7 @@ impl<'a> Writer<'a> {
             footnotes_marked: FxHashSet::default(),
             in_margin: false,
             width: 0.0,
+            page_size: (0.0, 0.0),
             list_level: 0,
             path: "",
         }
@@ -106,6 +111,7 @@ impl<'a> Writer<'a> {
         };
         let _ = write!(self.out, "<section class=\"sheet sheet-{index}\"{label}>");
         let page = &section.page;
+        self.page_size = (page.width, page.height);
         let columns = f32::from(page.columns.max(1));
         let text = page.width - page.margins.left - page.margins.right;
         self.width = ((text - page.column_gap * (columns - 1.0)) / columns).max(72.0);
@@ -140,6 +146,20 @@ impl<'a> Writer<'a> {
                     self.text(text, *style, around, link.as_deref());
                 }
                 Inline::Break => self.out.push_str("<br>"),
+                Inline::Number(number) => {
+                    self.text(&number.text, number.style, around, None);
+                    self.out.push_str(number.gap());
+                }
+                // What HTML lacks of these is reported for the document as a whole.
+                Inline::PageField { .. } => {}
+                Inline::PageOf { .. } => {
+                    self.out.push('…');
+                    self.report.warn(
+                        "page-reference-omitted",
+                        self.path,
+                        "HTML has no pages: a reference to a page shows an ellipsis",
+                    );
+                }
                 Inline::PageNumber(_) => self.out.push_str("<span class=\"page\">1</span>"),
                 Inline::PageCount(_) => self.out.push_str("<span class=\"pages\">1</span>"),
                 Inline::Footnote { index, .. } => self.footnote_mark(*index),

@@ -36,6 +36,9 @@ pub(super) fn style_sheet(css: &mut String, document: &Document, used: &FxHashSe
             ".sheet-{index}{{width:{}pt;min-height:{}pt;padding:{}pt {}pt {}pt {}pt}}",
             page.width, page.height, margins.top, margins.right, margins.bottom, margins.left
         );
+        if let Some(color) = section.background.color {
+            let _ = writeln!(css, ".sheet-{index}{{background:{color}}}");
+        }
         if page.columns > 1 {
             let (count, gap) = (page.columns, page.column_gap);
             let _ = writeln!(
@@ -367,7 +370,10 @@ fn inline_content(content: &mut String, inlines: &[Inline]) {
             Inline::Break => content.push_str("\"\\A \""),
             Inline::PageNumber(_) => content.push_str("counter(page)"),
             Inline::PageCount(_) => content.push_str("counter(pages)"),
-            Inline::Footnote { .. } => {}
+            Inline::Number(_)
+            | Inline::PageField { .. }
+            | Inline::PageOf { .. }
+            | Inline::Footnote { .. } => {}
         }
     }
 }

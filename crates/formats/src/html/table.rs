@@ -25,6 +25,13 @@ impl<'a> Writer<'a> {
         let zebra = table
             .zebra
             .map_or(String::new(), |color| format!(";--zebra:{color}"));
+        if table.page_rows.is_some() {
+            self.report.warn(
+                "page-rows-omitted",
+                self.path,
+                "HTML has no pages: rows that depend on where they end are omitted",
+            );
+        }
         let _ = write!(
             self.out,
             "<div class=\"s{} scroll\"><table{id} class=\"{}\" style=\"--line:{}{zebra}{width}\">",
@@ -131,14 +138,25 @@ impl<'a> Writer<'a> {
             scope
         });
         out.push('>');
+        let turned = self.document.styles[cell.style].turned;
+        if turned {
+            out.push_str(TURNED);
+        }
         match &cell.content {
             CellContent::Text(text) => push_escaped(out, text),
             CellContent::Inlines(content) => self.inlines(content, cell.style),
             CellContent::Blocks(blocks) => self.blocks(blocks),
         }
+        if turned {
+            self.out.push_str("</div>");
+        }
         let _ = write!(self.out, "</{element}>");
     }
 }
+
+/// Opens a box whose text is read from the bottom up.
+const TURNED: &str = "<div style=\"writing-mode:vertical-rl;transform:rotate(180deg);\
+                      white-space:nowrap\">";
 
 /// Words longer than this may break anywhere.
 const LONG_WORD_BYTES: usize = 30;

@@ -16,6 +16,7 @@ mod metadata;
 mod options;
 mod outline;
 mod page;
+mod page_label;
 mod structure;
 mod syntax;
 mod text;
@@ -210,6 +211,7 @@ fn catalog(
             }
             out.raw("]>>");
         }
+        page_label::write(out, &writer.labels);
         if let Some(outline) = outline {
             out.raw("/Outlines ").reference(outline);
         }

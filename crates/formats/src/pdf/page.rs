@@ -16,7 +16,7 @@ use super::{
     error::Error,
     file::File,
     graphics::Graphics,
-    image,
+    image, page_label,
     structure::{self, Structure},
     syntax::{Reference, Syntax},
     text::{RunContext, TextWriter},
@@ -29,6 +29,8 @@ pub(super) struct PageWriter<'a> {
     pub layout: &'a Layout,
     /// Heights of all pages in points, since a link may lead to a page that is not written yet.
     pub heights: Vec<f32>,
+    /// How the pages are numbered.
+    pub labels: Vec<page_label::Range>,
     shaper: &'a Shaper,
     /// Reserved object numbers of the pages, their tree and the shared resources.
     pub places: PagePlaces,
@@ -179,6 +181,7 @@ impl<'a> PageWriter<'a> {
             document,
             layout,
             heights: pages.iter().map(|page| page.height).collect(),
+            labels: page_label::ranges(pages),
             shaper,
             places,
             text: TextWriter::default(),

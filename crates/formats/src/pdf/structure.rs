@@ -274,6 +274,11 @@ impl<'a> Structure<'a> {
                     out.raw("]>>");
                 }
             }
+            TagKind::ListLabel => {
+                if let Some(alternative) = self.alternative(tag) {
+                    out.raw("/ActualText").text(alternative);
+                }
+            }
             TagKind::Note => {
                 out.raw("/ID");
                 note_id(out, tag);

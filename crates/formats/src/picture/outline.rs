@@ -2,11 +2,9 @@
 
 use std::{collections::HashMap, rc::Rc};
 
-use platen_layout::{FaceId, Shaper, figure::PathCommand};
-use skrifa::{
-    GlyphId, MetadataProvider,
-    instance::{LocationRef, Size},
-    outline::{DrawSettings, OutlinePen},
+use platen_layout::{
+    FaceId, Shaper,
+    figure::{PathCommand, glyph_outline},
 };
 
 /// The outlines of all glyphs drawn so far.
@@ -27,60 +25,9 @@ impl<'a> Outlines<'a> {
     pub fn get(&mut self, face: FaceId, glyph: u16) -> Rc<Vec<PathCommand>> {
         let shaper = self.shaper;
         let outline = self.cache.entry((face, glyph)).or_insert_with(|| {
-            let mut pen = Pen::default();
-            if let Some(font) = shaper.library().face(face).and_then(|data| data.font_ref()) {
-                let settings = DrawSettings::unhinted(Size::new(1.0), LocationRef::default());
-                if let Some(outline) = font.outline_glyphs().get(GlyphId::new(u32::from(glyph))) {
-                    // A glyph that cannot be drawn stays empty, as in other viewers.
-                    let _ = outline.draw(settings, &mut pen);
-                }
-            }
-            Rc::new(pen.commands)
+            let font = shaper.library().face(face).and_then(|data| data.font_ref());
+            Rc::new(font.map_or_else(Vec::new, |font| glyph_outline(&font, glyph)))
         });
         Rc::clone(outline)
-    }
-}
-
-#[derive(Default)]
-struct Pen {
-    commands: Vec<PathCommand>,
-    at: (f32, f32),
-}
-
-impl OutlinePen for Pen {
-    fn move_to(&mut self, x: f32, y: f32) {
-        self.at = (x, -y);
-        self.commands.push(PathCommand::MoveTo(x, -y));
-    }
-
-    fn line_to(&mut self, x: f32, y: f32) {
-        self.at = (x, -y);
-        self.commands.push(PathCommand::LineTo(x, -y));
-    }
-
-    fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
-        // A quadratic curve as a cubic one: the new control points are at two thirds of the way to
-        // the old.
-        let third = |from: f32, control: f32| from + (control - from) * 2.0 / 3.0;
-        let (x0, y0) = self.at;
-        self.at = (x, -y);
-        self.commands.push(PathCommand::CurveTo(
-            third(x0, cx),
-            third(y0, -cy),
-            third(x, cx),
-            third(-y, -cy),
-            x,
-            -y,
-        ));
-    }
-
-    fn curve_to(&mut self, cx0: f32, cy0: f32, cx1: f32, cy1: f32, x: f32, y: f32) {
-        self.at = (x, -y);
-        self.commands
-            .push(PathCommand::CurveTo(cx0, -cy0, cx1, -cy1, x, -y));
-    }
-
-    fn close(&mut self) {
-        self.commands.push(PathCommand::Close);
     }
 }

@@ -12,7 +12,7 @@ use super::{
     flow::{Flow, Strip},
     slide::Place,
     table::SlideTable,
-    text::Mark,
+    text::{Mark, scheme},
 };
 use crate::{Error, plain::walk};
 
@@ -39,6 +39,15 @@ impl<'a> Flow<'a> {
             BlockKind::List(list) => self.list(list, style, 0, strip)?,
             BlockKind::Table(table) => self.table(table, style, strip)?,
             BlockKind::Columns(columns) => self.columns(columns, strip)?,
+            BlockKind::Positioned(positioned) => {
+                let path = self.path;
+                self.report.warn(
+                    "position-ignored",
+                    path,
+                    "content at a fixed position is part of the flow on slides",
+                );
+                self.blocks(&positioned.body, strip)?;
+            }
             BlockKind::Panel { title, body } => {
                 self.panel(title.as_deref(), body, style, strip)?;
             }
@@ -95,13 +104,23 @@ impl<'a> Flow<'a> {
         strip: Strip,
     ) -> Result<(), Error> {
         for (index, item) in list.items.iter().enumerate() {
-            let number = list.start.saturating_add(index as u32);
-            let mark = if list.ordered {
-                Mark::Number(level, number)
-            } else {
-                Mark::Bullet(level)
+            let number = list.number(index);
+            let own = item.mark.is_some();
+            let scheme = list.mark.as_ref().filter(|_| !own).and_then(scheme);
+            let mark = match (&list.mark, scheme) {
+                (_, Some(scheme)) => Mark::Scheme(level, scheme, number),
+                (None, None) if !own && list.ordered => Mark::Number(level, number),
+                (None, None) if !own => Mark::Bullet(level),
+                _ => Mark::Text(level),
             };
-            self.paragraph(&item.content, id, mark, strip);
+            if mark == Mark::Text(level) {
+                let label = list.label(level, index) + "\u{a0}";
+                let mut content = vec![Inline::text(label, id)];
+                content.extend_from_slice(&item.content);
+                self.paragraph(&content, id, mark, strip);
+            } else {
+                self.paragraph(&item.content, id, mark, strip);
+            }
             for block in &item.body {
                 match &block.kind {
                     BlockKind::List(inner) => self.list(inner, block.style, level + 1, strip)?,

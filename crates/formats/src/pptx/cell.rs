@@ -343,8 +343,13 @@ fn cell_properties(
         VerticalAlign::Bottom => "b",
     };
     let margin = |padding: f32| emu(padding * scale).max(0);
+    let turned = if style.turned {
+        " vert=\"vert270\""
+    } else {
+        ""
+    };
     let mut xml = format!(
-        "<a:tcPr marL=\"{}\" marR=\"{}\" marT=\"{}\" marB=\"{}\" anchor=\"{anchor}\">",
+        "<a:tcPr marL=\"{}\" marR=\"{}\" marT=\"{}\" marB=\"{}\"{turned} anchor=\"{anchor}\">",
         margin(left),
         margin(right),
         margin(top.max(1.0)),

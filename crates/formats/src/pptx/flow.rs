@@ -311,6 +311,16 @@ impl<'a> Flow<'a> {
         }
         if content
             .iter()
+            .any(|inline| matches!(inline, Inline::PageOf { .. }))
+        {
+            self.report.warn(
+                "page-reference-omitted",
+                path,
+                "slides have no references to pages: an ellipsis is shown",
+            );
+        }
+        if content
+            .iter()
             .any(|inline| matches!(inline, Inline::PageCount(_)))
         {
             self.report.warn(

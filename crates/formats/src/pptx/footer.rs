@@ -44,6 +44,7 @@ impl Footer {
                         lost |= self.add(&column.body, document);
                     }
                 }
+                BlockKind::Positioned(positioned) => lost |= self.add(&positioned.body, document),
                 BlockKind::Panel { title, body } => {
                     self.line(title.as_deref().unwrap_or_default());
                     lost |= self.add(body, document);
@@ -74,7 +75,10 @@ impl Footer {
                 },
                 Inline::PageNumber(_) => parts.push(FooterPart::Number),
                 Inline::PageCount(_) => parts.push(FooterPart::Count),
-                Inline::Footnote { .. } => {}
+                Inline::Number(_)
+                | Inline::PageField { .. }
+                | Inline::PageOf { .. }
+                | Inline::Footnote { .. } => {}
             }
         }
         let blank =

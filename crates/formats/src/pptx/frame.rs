@@ -260,6 +260,7 @@ impl<'a> Flow<'a> {
                     .fold(0.0, f32::max)
                     + 4.0
             }
+            BlockKind::Positioned(positioned) => self.height(&positioned.body, width),
             BlockKind::Panel { title, body } => {
                 let padding = &self.document.styles[block.style].padding;
                 let inner = width - (padding.left + padding.right) * scale;

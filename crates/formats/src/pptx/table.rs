@@ -322,6 +322,15 @@ pub(super) fn cell_height(flow: &Flow<'_>, cell: &SlideCell<'_>, width: f32) -> 
     };
     let style = &flow.document.styles[*style];
     let scale = flow.geometry.scale;
+    if style.turned {
+        let text = match content {
+            Content::Text(text) => text_width(text, style.font_size * scale, style.bold),
+            Content::Inlines(content) => {
+                text_width(&plain_text(content), style.font_size * scale, style.bold)
+            }
+        };
+        return text * 1.1 + row_padding(style, scale);
+    }
     let inner = width - (style.padding.left + style.padding.right) * scale;
     let mut lines = content.line_count(style.font_size * scale, style.bold, inner);
     if *rows > 1 && lines > *rows {
@@ -343,6 +352,14 @@ impl<'a> Flow<'a> {
         strip: Strip,
     ) -> Result<(), crate::Error> {
         self.close_text_in(strip);
+        if table.page_rows.is_some() {
+            let path = self.path;
+            self.report.warn(
+                "page-rows-omitted",
+                path,
+                "slides have no rows that depend on where the table continues",
+            );
+        }
         if let Some(caption) = &table.caption {
             let first: f32 = 60.0;
             if strip.breaks && self.room() < first {

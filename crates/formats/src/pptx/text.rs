@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use platen_document::{
-    bound::{Align, Baseline, Document, Inline, Style, StyleId, TabAlign, plain_text},
+    bound::{Align, BULLETS, Baseline, Document, Inline, Style, StyleId, TabAlign, plain_text},
+    numbering::{Counter, Part, Pattern},
     work,
 };
 
@@ -21,6 +22,60 @@ pub(super) enum Mark {
     None,
     Bullet(usize),
     Number(usize, u32),
+    /// A numbered item at a level, in a scheme of PresentationML.
+    Scheme(usize, &'static str, u32),
+    /// An item at a level whose mark is part of the text.
+    Text(usize),
+}
+
+impl Mark {
+    /// Level of the list item; `None` outside lists.
+    fn level(self) -> Option<usize> {
+        match self {
+            Self::None => None,
+            Self::Bullet(level)
+            | Self::Number(level, _)
+            | Self::Scheme(level, ..)
+            | Self::Text(level) => Some(level),
+        }
+    }
+}
+
+/// The numbering scheme (ECMA-376-1 §20.1.10.61) that writes a pattern, if there is one.
+pub(super) fn scheme(pattern: &Pattern) -> Option<&'static str> {
+    let (before, counter, after) = match pattern.parts() {
+        [Part::Counter(counter)] => ("", *counter, ""),
+        [Part::Counter(counter), Part::Text(after)] => ("", *counter, after.as_str()),
+        [
+            Part::Text(before),
+            Part::Counter(counter),
+            Part::Text(after),
+        ] => (before.as_str(), *counter, after.as_str()),
+        _ => return None,
+    };
+    let schemes = match counter {
+        Counter::Decimal => ["arabicPeriod", "arabicParenR", "arabicParenBoth"],
+        Counter::LowerAlpha => ["alphaLcPeriod", "alphaLcParenR", "alphaLcParenBoth"],
+        Counter::UpperAlpha => ["alphaUcPeriod", "alphaUcParenR", "alphaUcParenBoth"],
+        Counter::LowerRoman => ["romanLcPeriod", "romanLcParenR", "romanLcParenBoth"],
+        Counter::UpperRoman => ["romanUcPeriod", "romanUcParenR", "romanUcParenBoth"],
+    };
+    match (before, after) {
+        ("", ".") => Some(schemes[0]),
+        ("", ")") => Some(schemes[1]),
+        ("(", ")") => Some(schemes[2]),
+        ("", "") if counter == Counter::Decimal => Some("arabicPlain"),
+        _ => None,
+    }
+}
+
+/// Writes the mark of a numbered item.
+fn automatic(xml: &mut String, kind: &str, number: u32) {
+    let number = number.clamp(1, 32_767);
+    let _ = write!(
+        xml,
+        "<a:buFont typeface=\"+mj-lt\"/><a:buAutoNum type=\"{kind}\" startAt=\"{number}\"/>"
+    );
 }
 
 /// What is needed to write text on slides.
@@ -35,7 +90,7 @@ impl Typeset<'_> {
     pub fn indent(&self, mark: Mark) -> f32 {
         match mark {
             Mark::None => 0.0,
-            Mark::Bullet(level) | Mark::Number(level, _) => (level + 1) as f32 * 16.0 * self.scale,
+            mark => (mark.level().unwrap_or(0) + 1) as f32 * 16.0 * self.scale,
         }
     }
 
@@ -132,6 +187,20 @@ impl Typeset<'_> {
                     self.run(&mut xml, "rPr", &self.document.styles[*style], None);
                     xml.push_str("<a:t>1</a:t></a:fld>");
                 }
+                Inline::Number(number) => {
+                    xml.push_str("<a:r>");
+                    self.run(&mut xml, "rPr", &self.document.styles[number.style], None);
+                    push_run_text(&mut xml, &format!("{}{}", number.text, number.gap()));
+                    xml.push_str("</a:r>");
+                }
+                // What slides lack of these is reported for the document as a whole.
+                Inline::PageField { .. } => {}
+                Inline::PageOf { style, .. } => {
+                    xml.push_str("<a:r>");
+                    self.run(&mut xml, "rPr", &self.document.styles[*style], None);
+                    push_run_text(&mut xml, "…");
+                    xml.push_str("</a:r>");
+                }
                 // PresentationML has no field for the number of slides.
                 Inline::PageCount(_) => {}
                 Inline::Footnote { index, style } => {
@@ -157,10 +226,7 @@ impl Typeset<'_> {
             ),
             _ => (self.indent(mark), -13.0 * self.scale),
         };
-        let level = match mark {
-            Mark::None => 0,
-            Mark::Bullet(level) | Mark::Number(level, _) => level.min(8),
-        };
+        let level = mark.level().unwrap_or(0).min(8);
         let _ = write!(
             xml,
             "<a:pPr marL=\"{}\" indent=\"{}\" lvl=\"{level}\" algn=\"{}\" rtl=\"{}\"><a:lnSpc>\
@@ -177,9 +243,9 @@ impl Typeset<'_> {
             (style.space_after * self.scale * 100.0).clamp(0.0, 158_400.0) as i32,
         );
         match mark {
-            Mark::None => xml.push_str("<a:buNone/>"),
+            Mark::None | Mark::Text(_) => xml.push_str("<a:buNone/>"),
             Mark::Bullet(level) => {
-                let bullet = ["•", "–", "▪"][level % 3];
+                let bullet = BULLETS[level % 3];
                 let _ = write!(
                     xml,
                     "<a:buFont typeface=\"Arial\"/><a:buChar char=\"{bullet}\"/>"
@@ -187,12 +253,9 @@ impl Typeset<'_> {
             }
             Mark::Number(level, number) => {
                 let kind = ["arabicPeriod", "alphaLcPeriod", "romanLcPeriod"][level % 3];
-                let number = number.clamp(1, 32_767);
-                let _ = write!(
-                    xml,
-                    "<a:buFont typeface=\"+mj-lt\"/><a:buAutoNum type=\"{kind}\" startAt=\"{number}\"/>"
-                );
+                automatic(xml, kind, number);
             }
+            Mark::Scheme(_, kind, number) => automatic(xml, kind, number),
         }
         if !style.tabs.is_empty() {
             xml.push_str("<a:tabLst>");

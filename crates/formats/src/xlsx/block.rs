@@ -66,6 +66,14 @@ impl<'a> Sheet<'a> {
                     self.blocks(&column.body, main)?;
                 }
             }
+            BlockKind::Positioned(positioned) => {
+                self.report.warn(
+                    "position-ignored",
+                    &block.path,
+                    "content at a fixed position is written as rows on a sheet",
+                );
+                self.blocks(&positioned.body, main)?;
+            }
             BlockKind::Panel { title, body } => {
                 self.report.warn(
                     "panel-flattened",

@@ -93,6 +93,9 @@ fn cell_format(style: &Style, key: &Key, right_to_left: bool) -> Format {
         VerticalAlign::Middle => FormatAlign::VerticalCenter,
         VerticalAlign::Bottom => FormatAlign::Bottom,
     });
+    if style.turned {
+        format = format.set_rotation(90);
+    }
     if key.wrap {
         format = format.set_text_wrap();
     }

@@ -16,7 +16,12 @@ use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet};
 
 pub use self::number_format::number_format;
 use self::{chart::ChartData, format::Formats, sheet::Sheet};
-use crate::{Error, Written, plain::walk, report::Report};
+use crate::{
+    Error, Written,
+    page_losses::{self, PageFeature},
+    plain::walk,
+    report::Report,
+};
 
 /// Tables with more rows than this are streamed to a temporary file in constant memory.
 const CONSTANT_MEMORY_ROWS: usize = 20_000;
@@ -42,6 +47,8 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
     let mut workbook = Workbook::new();
     workbook.set_properties(&properties(document)?);
     let mut report = Report::default();
+    let kept = [PageFeature::SectionNumbers, PageFeature::SectionCounts];
+    page_losses::report(&mut report, document, "XLSX", &kept);
     let mut formats = Formats::new(document);
     let mut data = ChartData::default();
     let mut names = Vec::new();

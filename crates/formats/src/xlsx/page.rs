@@ -1,6 +1,6 @@
 //! Page setup of a sheet: paper, margins, header and footer.
 
-use platen_document::bound::{Align, Block, BlockKind, Inline, Section};
+use platen_document::bound::{Align, Block, BlockKind, Inline, PageField, Section};
 
 use super::sheet::Sheet;
 
@@ -144,7 +144,12 @@ fn code(content: &[Inline]) -> String {
             Inline::Break => code.push('\n'),
             Inline::PageNumber(_) => code.push_str("&P"),
             Inline::PageCount(_) => code.push_str("&N"),
-            Inline::Footnote { .. } => {}
+            Inline::PageField { field, .. } => match field {
+                PageField::SectionNumber => code.push_str("&P"),
+                PageField::SectionCount => code.push_str("&N"),
+                PageField::RunningHead(_) => {}
+            },
+            Inline::Number(_) | Inline::PageOf { .. } | Inline::Footnote { .. } => {}
         }
     }
     code

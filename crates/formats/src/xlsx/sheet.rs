@@ -256,7 +256,14 @@ impl<'a> Sheet<'a> {
             match inline {
                 Inline::Text { text: part, .. } => text.push_str(&part.replace('\t', " ")),
                 Inline::Break => text.push('\n'),
-                Inline::PageNumber(_) | Inline::PageCount(_) => {
+                Inline::Number(number) => {
+                    text.push_str(&number.text);
+                    text.push_str(number.gap());
+                }
+                Inline::PageNumber(_)
+                | Inline::PageCount(_)
+                | Inline::PageField { .. }
+                | Inline::PageOf { .. } => {
                     let path = self.path;
                     self.report.warn(
                         "page-number-omitted",

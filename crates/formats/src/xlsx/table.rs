@@ -40,6 +40,14 @@ struct Spans {
 
 impl<'a> Sheet<'a> {
     pub(super) fn table(&mut self, table: &'a Table, main: bool) -> Result<(), Error> {
+        if table.page_rows.is_some() {
+            let path = self.path;
+            self.report.warn(
+                "page-rows-omitted",
+                path,
+                "sheets have no rows that depend on where pages end",
+            );
+        }
         let top = self.row;
         let mut grid = Grid::new(table.columns.len());
         for (index, row) in table.header.iter().enumerate() {

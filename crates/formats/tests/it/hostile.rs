@@ -79,10 +79,12 @@ fn hostile() -> Document {
     let item = ListItem {
         content: vec![],
         body: vec![],
+        mark: None,
     };
     let list = List {
         ordered: true,
         start: u32::MAX,
+        mark: None,
         items: vec![item.clone(), item],
     };
     let content = vec![

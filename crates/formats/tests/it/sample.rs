@@ -32,6 +32,7 @@ pub fn everything(language: &str) -> Document {
     let item = |words: &str, body: Vec<Block>| ListItem {
         content: vec![text(words)],
         body,
+        mark: None,
     };
     let (h1, h2) = (named.headings[0], named.headings[1]);
 
@@ -67,11 +68,13 @@ pub fn everything(language: &str) -> Document {
     let nested = List {
         ordered: true,
         start: 3,
+        mark: None,
         items: vec![item("Third step", vec![]), item("Fourth step", vec![])],
     };
     let list = List {
         ordered: false,
         start: 1,
+        mark: None,
         items: vec![
             item("First point", vec![]),
             item(

@@ -10,6 +10,7 @@ use platen_document::{
 use super::{
     composer::{Composer, Output, Place},
     fragment::Fragment,
+    page_rows::Heights,
 };
 use crate::{page::TagId, text::Sink};
 
@@ -28,6 +29,12 @@ impl Output for Collector {
     }
 
     fn set_repeat(&mut self, _: &mut Composer<'_>, _: Vec<(Sink, f32)>) {}
+
+    fn begin_page_rows(&mut self, _: &mut Composer<'_>, _: usize, _: Heights) -> bool {
+        false
+    }
+
+    fn end_page_rows(&mut self, _: &mut Composer<'_>, _: bool) {}
 
     fn page_number(&self) -> u32 {
         self.number
@@ -93,6 +100,7 @@ impl Composer<'_> {
             BlockKind::Panel { title, body } => {
                 self.panel(block, title.as_deref(), body, place, out)
             }
+            BlockKind::Positioned(positioned) => self.positioned(block, positioned, place, out),
             BlockKind::KeyValue(pairs) => self.key_value(block, pairs, place, out),
             BlockKind::Image(image) => self.image(block, image, place, out),
             BlockKind::Barcode(barcode) => self.barcode(block, barcode, place, out),

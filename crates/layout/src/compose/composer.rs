@@ -9,10 +9,14 @@ use std::{
 use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
 use platen_document::{
     Diagnostic,
-    bound::{Block, Direction, Document, Inline, Style, StyleId},
+    bound::{self, Block, Direction, Document, Inline, Style, StyleId},
+    numbering::Counter,
 };
 
-use super::fragment::{Body, Fragment, Frame, Mark};
+use super::{
+    fragment::{Body, Fragment, Frame, Mark},
+    page_rows::{Heights, PageTable},
+};
 use crate::{
     page::{OutlineEntry, TagId, TagKind, Tags},
     script::Script,
@@ -28,7 +32,12 @@ const NAMED_CHARACTERS: usize = 20;
 pub(super) struct Known {
     pub outline: Vec<OutlineEntry>,
     pub page_count: u32,
-    pub numbers: Vec<u32>,
+    /// Printed page numbers.
+    pub numbers: Vec<String>,
+    /// Printed page numbers of the blocks with ids.
+    pub targets: BTreeMap<String, String>,
+    /// Number of pages of each section.
+    pub section_counts: Vec<u32>,
 }
 
 /// Receives fragments.
@@ -38,6 +47,18 @@ pub(super) trait Output {
 
     /// Sets the rows, with their heights, to repeat at the top of each further page; none to stop.
     fn set_repeat(&mut self, composer: &mut Composer<'_>, rows: Vec<(Sink, f32)>);
+
+    /// Begins the rows of the table with this index, some of which depend on where pages end.
+    /// False if there are no pages here, so that those rows are omitted.
+    fn begin_page_rows(
+        &mut self,
+        composer: &mut Composer<'_>,
+        table: usize,
+        heights: Heights,
+    ) -> bool;
+
+    /// Ends the rows that count. `keep`: the last of them stays with what follows.
+    fn end_page_rows(&mut self, composer: &mut Composer<'_>, keep: bool);
 
     /// Printed number of the current page.
     fn page_number(&self) -> u32;
@@ -68,6 +89,10 @@ pub(crate) struct Composer<'a> {
     pub(super) room: f32,
     /// Nesting depth of lists at the current block.
     pub(super) list_level: usize,
+    /// Page setup at the current block.
+    pub(super) page: bound::Page,
+    /// Tables whose rows depend on where pages end.
+    pub(super) page_tables: Vec<PageTable>,
 }
 
 /// Position of a block, and its parent in the logical structure.
@@ -90,8 +115,13 @@ impl<'a> Composer<'a> {
                 hyphenator: Hyphenator::new(&document.language),
                 fields: Fields {
                     page_number: 1,
+                    form: Counter::Decimal,
                     page_count,
+                    section_number: 1,
+                    section_count: 1,
+                    heads: Default::default(),
                 },
+                target_pages: &known.targets,
                 segmenter: LineSegmenter::new_auto(LineBreakOptions::default()),
                 word_ids: Vec::new(),
                 node: Arc::from(""),
@@ -104,6 +134,8 @@ impl<'a> Composer<'a> {
             furniture: false,
             room: f32::MAX,
             list_level: 0,
+            page: bound::Page::default(),
+            page_tables: Vec::new(),
         }
     }
 
@@ -199,12 +231,20 @@ impl<'a> Composer<'a> {
 
     /// Records whether `content` shows page numbers, which need another pass.
     pub(super) fn note_fields(&mut self, content: &[Inline]) {
+        let elsewhere = |inline: &Inline| matches!(inline, Inline::PageOf { .. });
         if self.furniture {
+            self.needs_numbers |= content.iter().any(elsewhere);
             return;
         }
-        self.needs_numbers |= content
-            .iter()
-            .any(|inline| matches!(inline, Inline::PageNumber(_) | Inline::PageCount(_)));
+        self.needs_numbers |= content.iter().any(|inline| {
+            matches!(
+                inline,
+                Inline::PageNumber(_)
+                    | Inline::PageCount(_)
+                    | Inline::PageField { .. }
+                    | Inline::PageOf { .. }
+            )
+        });
     }
 }
 

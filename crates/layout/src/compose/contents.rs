@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use platen_document::bound::{Align, Block, BlockKind, Inline, plain_text};
+use platen_document::bound::{Align, Block, BlockKind, Inline, Positioned, plain_text};
 
 use super::{
     composer::{Composer, Output, Place},
@@ -22,7 +22,7 @@ struct Entry {
     level: u8,
     title: String,
     /// Printed number of its page, once known.
-    number: Option<u32>,
+    number: Option<String>,
     /// Index among all headings.
     index: usize,
 }
@@ -74,7 +74,7 @@ impl Composer<'_> {
                 .map(|(index, heading)| Entry {
                     level: heading.level,
                     title: heading.title.clone(),
-                    number: numbers.get(heading.page as usize).copied(),
+                    number: numbers.get(heading.page as usize).cloned(),
                     index,
                 })
                 .collect();
@@ -94,11 +94,8 @@ impl Composer<'_> {
             index,
         } = entry;
         let style = self.document.named.toc_entry;
-        let number = number.map_or_else(
-            // The first pass reserves the width of three digits.
-            || "000".to_owned(),
-            |number| self.document.digits.write(number),
-        );
+        // The first pass reserves the width of three digits.
+        let number = number.clone().unwrap_or_else(|| "000".to_owned());
         let indent = LEVEL_INDENT * f32::from(level.saturating_sub(1));
         let number_width = self.text.measure(&number, style);
         let width = (place.width - indent - number_width - 12.0).max(20.0);
@@ -216,7 +213,9 @@ fn headings(blocks: &[Block], depth: u8, entries: &mut Vec<Entry>) {
                     index: entries.len(),
                 });
             }
-            BlockKind::Panel { body, .. } => headings(body, depth, entries),
+            BlockKind::Positioned(Positioned { body, .. }) | BlockKind::Panel { body, .. } => {
+                headings(body, depth, entries);
+            }
             BlockKind::Columns(columns) => {
                 for column in &columns.columns {
                     headings(&column.body, depth, entries);

@@ -2,19 +2,26 @@
 //! footnotes.
 
 mod columns;
+mod output;
 
 use std::{
     collections::VecDeque,
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use platen_document::{Diagnostic, bound::Section, work};
+use platen_document::{
+    Diagnostic,
+    bound::{Section, StartOn},
+    numbering::Counter,
+    work,
+};
 
 use self::columns::Band;
 use super::{
-    composer::{Composer, Output},
+    composer::Composer,
     fragment::{Body, Fragment, MIN_PART, Mark, split_fragment},
     notes::Notes,
+    page_rows::{Active, PageRowsMark, PlacedRows},
     room::Room,
 };
 use crate::{
@@ -39,6 +46,8 @@ pub(super) struct Frame {
 pub(super) struct PageOrigin {
     pub section: usize,
     pub first: bool,
+    /// Whether it is empty, so that the section starts on an odd or even page.
+    pub blank: bool,
 }
 
 /// A fragment on the current page, with the gap above it.
@@ -50,7 +59,6 @@ struct Placed {
 }
 
 /// Fills pages with fragments.
-#[derive(Default)]
 pub(super) struct Flow<'s> {
     pub pages: Vec<Page>,
     pub origins: Vec<PageOrigin>,
@@ -69,11 +77,17 @@ pub(super) struct Flow<'s> {
     /// Space that must remain below what is placed, in points.
     reserve: f32,
     next_number: u32,
+    /// Form of the page numbers; decimal without one.
+    form: Counter,
     y: f32,
     /// Whether the current column holds nothing but repeated headers.
     fresh: bool,
     chain: VecDeque<Fragment>,
     repeat: Vec<(Sink, f32)>,
+    /// The table whose rows depend on where pages end.
+    active: Option<Active>,
+    /// Where its rows at the ends of pages are.
+    pub page_rows: Vec<PlacedRows>,
     notes: Notes,
     /// Whether the page limit is exceeded or the layout was stopped: nothing more is placed.
     pub refused: bool,
@@ -84,9 +98,30 @@ impl<'s> Flow<'s> {
     /// A flow whose first page has number 1, unless its section specifies another.
     pub fn new(stop: Option<&'s AtomicBool>) -> Self {
         Self {
-            stop,
+            pages: Vec::new(),
+            origins: Vec::new(),
+            outline: Vec::new(),
+            anchors: Vec::new(),
+            section: 0,
+            page_size: (0.0, 0.0),
+            frames: [Frame::default(); 2],
+            columns: 0,
+            column_gap: 0.0,
+            column: 0,
+            band: Band::default(),
+            spanned: 0,
+            reserve: 0.0,
             next_number: 1,
-            ..Self::default()
+            form: Counter::Decimal,
+            y: 0.0,
+            fresh: false,
+            chain: VecDeque::new(),
+            repeat: Vec::new(),
+            active: None,
+            page_rows: Vec::new(),
+            notes: Notes::default(),
+            refused: false,
+            stop,
         }
     }
 
@@ -100,6 +135,16 @@ impl<'s> Flow<'s> {
         self.frames = frames;
         if let Some(number) = section.page.first_page_number {
             self.next_number = number;
+        }
+        self.form = section.page.numbers;
+        let odd = self.next_number % 2 == 1;
+        let wrong = match section.page.start_on {
+            StartOn::Any => false,
+            StartOn::Odd => !odd,
+            StartOn::Even => odd,
+        };
+        if wrong && section.page.first_page_number.is_none() {
+            self.add_page(false, true);
         }
         self.start_page(true);
     }
@@ -126,6 +171,13 @@ impl<'s> Flow<'s> {
     }
 
     fn start_page(&mut self, first: bool) {
+        self.add_page(first, false);
+        self.column = 0;
+        self.start_band(self.frame().top);
+        self.start_column();
+    }
+
+    fn add_page(&mut self, first: bool, blank: bool) {
         if self.pages.len() >= MAX_PAGES || self.stopped() {
             self.refused = true;
         }
@@ -133,16 +185,24 @@ impl<'s> Flow<'s> {
             width: self.page_size.0,
             height: self.page_size.1,
             number: self.next_number,
+            form: self.form,
             ..Page::default()
         });
         self.next_number = self.next_number.saturating_add(1);
         self.origins.push(PageOrigin {
             section: self.section,
             first,
+            blank,
         });
-        self.column = 0;
-        self.start_band(self.frame().top);
-        self.start_column();
+    }
+
+    /// Number of pages of each section, without the empty ones before it.
+    pub fn section_counts(&self, sections: usize) -> Vec<u32> {
+        let mut counts = vec![0; sections];
+        for origin in self.origins.iter().filter(|origin| !origin.blank) {
+            counts[origin.section] += 1;
+        }
+        counts
     }
 
     fn start_column(&mut self) {
@@ -151,6 +211,13 @@ impl<'s> Flow<'s> {
         for (content, height) in self.repeat.clone() {
             let y = self.y;
             self.draw(Body::Solid(content), y, height, Vec::new());
+            self.y += height;
+        }
+        let (page, dx) = (self.pages.len() - 1, self.column_offset());
+        if let Some((placed, height)) =
+            (self.active.as_mut()).and_then(|active| active.enter(page, dx, self.y))
+        {
+            self.page_rows.push(placed);
             self.y += height;
         }
         self.notes.go_on(self.frame().bottom - self.y);
@@ -164,12 +231,16 @@ impl<'s> Flow<'s> {
     /// Height that a full column offers below repeated headers.
     fn full_height(&self) -> f32 {
         let repeat: f32 = self.repeat.iter().map(|(_, height)| height).sum();
-        self.frames[1].bottom - self.frames[1].top - repeat
+        let rows = self
+            .active
+            .map_or(0.0, |active| active.heights.top + active.foot());
+        self.frames[1].bottom - self.frames[1].top - repeat - rows
     }
 
     /// Height left in the current column.
     fn room(&self) -> f32 {
-        self.frame().bottom - self.notes.height() - self.y
+        let foot = self.active.map_or(0.0, |active| active.foot());
+        self.frame().bottom - self.notes.height() - self.y - foot
     }
 
     /// Whether the column holds nothing of its own yet, so that moving on would leave it empty.
@@ -178,6 +249,7 @@ impl<'s> Flow<'s> {
     }
 
     fn next_column(&mut self) {
+        self.leave_column();
         self.finish_column();
         if self.column + 1 < self.columns {
             self.column += 1;
@@ -236,6 +308,10 @@ impl<'s> Flow<'s> {
         if chain.is_empty() || self.refused {
             return;
         }
+        let ends = |fragment: &Fragment| matches!(fragment.page_rows, Some(PageRowsMark::End));
+        if let (Some(active), true) = (&mut self.active, chain.iter().any(ends)) {
+            active.ends = true;
+        }
         let full = self.full_height();
         let mut height = 0.0;
         let mut notes = Vec::new();
@@ -248,6 +324,7 @@ impl<'s> Flow<'s> {
         let heights = |note| self.notes.height_of(note);
         height += Room::new(full, self.notes.height() > 0.0, &heights).least(&notes);
         if chain.front().is_some_and(|fragment| fragment.page_break) && !self.fresh {
+            self.leave_column();
             self.finish_page();
             self.start_page(false);
         } else if height + self.reserve > self.room() + 0.01 && height <= full && !self.is_blank() {
@@ -261,6 +338,10 @@ impl<'s> Flow<'s> {
     fn place(&mut self, composer: &mut Composer<'_>, mut fragment: Fragment) {
         if let Some(rows) = fragment.repeat {
             self.repeat_rows(rows);
+            return;
+        }
+        if let Some(mark) = fragment.page_rows {
+            self.change_page_rows(mark);
             return;
         }
         let mut notes = Vec::new();
@@ -343,10 +424,17 @@ impl<'s> Flow<'s> {
         work::check();
         self.y += gap;
         let y = self.y;
-        let first = std::mem::replace(&mut self.fresh, false);
+        // Content at a fixed position takes no space.
+        let first = self.fresh && !fragment.is_overlay();
+        self.fresh &= fragment.is_overlay();
+        // Rows carried over stand between the repeated header and this fragment.
+        let carried = self.active.is_some_and(|active| active.rows_end > 0);
+        if let (Some(active), true) = (&mut self.active, fragment.rows_end > 0) {
+            active.rows_end = fragment.rows_end;
+        }
         self.y += fragment.height;
         if self.columns > 1 {
-            self.band.is_fixed |= !notes.is_empty();
+            self.band.is_fixed |= !notes.is_empty() || self.active.is_some();
             self.band.placed.push(Placed {
                 fragment: fragment.clone(),
                 gap: fragment.gap,
@@ -354,7 +442,7 @@ impl<'s> Flow<'s> {
             });
         }
         self.draw(fragment.body, y, fragment.height, fragment.marks);
-        if first {
+        if first && !carried {
             self.redraw_header_rule(y);
         }
         self.notes.begin(notes, self.frame().bottom - self.y);
@@ -394,6 +482,7 @@ impl<'s> Flow<'s> {
             return;
         };
         let (outline, anchors) = (&mut self.outline, &mut self.anchors);
+        let mut overlays = Vec::new();
         let mut placed = |marks: Vec<Mark>, y: f32| {
             for mark in marks {
                 match mark {
@@ -404,6 +493,7 @@ impl<'s> Flow<'s> {
                         y,
                     }),
                     Mark::Anchor(id) => anchors.push(Anchor { id, page: index, y }),
+                    Mark::Overlay(sink) => overlays.push(sink),
                 }
             }
         };
@@ -416,46 +506,8 @@ impl<'s> Flow<'s> {
                 sink.append_to(page, dx, 0.0);
             }
         }
-    }
-}
-
-impl Output for Flow<'_> {
-    fn push(&mut self, composer: &mut Composer<'_>, fragment: Fragment) {
-        if fragment.page_break && !self.chain.is_empty() {
-            self.flush(composer);
+        for sink in overlays {
+            sink.append_to(page, 0.0, 0.0);
         }
-        let mut notes = Vec::new();
-        fragment.notes(&mut notes);
-        let (left, width) = (self.left(), self.column_width());
-        for note in notes {
-            self.notes
-                .set(note, || composer.footnote(note, left, width));
-        }
-        let keep = fragment.keep;
-        self.chain.push_back(fragment);
-        if !keep {
-            self.flush(composer);
-        }
-    }
-
-    fn set_repeat(&mut self, composer: &mut Composer<'_>, rows: Vec<(Sink, f32)>) {
-        let fragment = Fragment {
-            keep: true,
-            repeat: Some(rows),
-            ..Fragment::default()
-        };
-        self.push(composer, fragment);
-    }
-
-    fn page_number(&self) -> u32 {
-        Flow::page_number(self)
-    }
-
-    fn span_columns(&mut self, composer: &mut Composer<'_>) -> Option<(f32, f32)> {
-        (self.columns > 1).then(|| self.begin_span(composer))
-    }
-
-    fn end_span(&mut self, composer: &mut Composer<'_>) {
-        Flow::end_span(self, composer);
     }
 }

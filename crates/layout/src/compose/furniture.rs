@@ -5,12 +5,13 @@ use platen_document::bound::{Block, Direction, Inline, Section};
 use super::{
     composer::{Composer, Place},
     flow::{Flow, Frame},
-    fragment::{Fragment, stack_height},
+    fragment::{Fragment, Mark, stack_height},
     notes::NoteLines,
     paragraph::TextBox,
+    running_head::RunningHeads,
 };
 use crate::{
-    page::{Artifact, Item, TagKind, Tags},
+    page::{Artifact, Item, Page, TagKind, Tags},
     text::Sink,
 };
 
@@ -27,18 +28,43 @@ impl Composer<'_> {
     pub(super) fn text_frames(&mut self, section: &Section) -> [Frame; 2] {
         let first_header = section.first_header.as_ref().unwrap_or(&section.header);
         let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
+        let optional = |blocks: &'_ Option<Vec<Block>>| blocks.clone().unwrap_or_default();
+        let (even_header, last_header) = (
+            optional(&section.even_header),
+            optional(&section.last_header),
+        );
+        let (even_footer, last_footer) = (
+            optional(&section.even_footer),
+            optional(&section.last_footer),
+        );
         [
-            self.text_frame(section, first_header, first_footer),
-            self.text_frame(section, &section.header, &section.footer),
+            self.text_frame(section, &[first_header], &[first_footer]),
+            self.text_frame(
+                section,
+                &[&section.header, &even_header, &last_header],
+                &[&section.footer, &even_footer, &last_footer],
+            ),
         ]
     }
 
-    fn text_frame(&mut self, section: &Section, header: &[Block], footer: &[Block]) -> Frame {
+    /// The text area below the highest of `headers` and above the highest of `footers`.
+    fn text_frame(
+        &mut self,
+        section: &Section,
+        headers: &[&Vec<Block>],
+        footers: &[&Vec<Block>],
+    ) -> Frame {
         let page = section.page;
         let margins = page.margins;
         let width = (page.width - margins.left - margins.right).max(1.0);
-        let header_height = self.furniture_height(header, margins.left, width);
-        let footer_height = self.furniture_height(footer, margins.left, width);
+        let mut highest = |all: &[&Vec<Block>]| {
+            let heights = all.iter();
+            heights
+                .map(|blocks| self.furniture_height(blocks, margins.left, width))
+                .fold(0.0, f32::max)
+        };
+        let header_height = highest(headers);
+        let footer_height = highest(footers);
         let mut top = margins.top;
         if header_height > 0.0 {
             top = top.max(edge(margins.top) + header_height + FURNITURE_GAP);
@@ -83,52 +109,79 @@ impl Composer<'_> {
         stack_height(&fragments)
     }
 
-    /// Draws headers and footers. Runs last, when the number of pages is known.
-    pub(super) fn furnish(&mut self, flow: &mut Flow<'_>) {
+    /// Draws backgrounds, headers and footers. Runs last, when the number of pages is known.
+    /// `counts`: the number of pages of each section.
+    pub(super) fn furnish(&mut self, flow: &mut Flow<'_>, counts: &[u32]) {
         let document = self.document;
         self.text.fields.page_count = flow.pages.len() as u32;
         self.furniture = true;
-        for (page, origin) in flow.pages.iter_mut().zip(&flow.origins) {
+        let mut heads = RunningHeads::new(&flow.outline);
+        let mut number = 0;
+        for index in 0..flow.pages.len() {
+            let origin = flow.origins[index];
+            if origin.blank {
+                continue;
+            }
+            number = if origin.first { 1 } else { number + 1 };
             let section = &document.sections[origin.section];
-            let margins = section.page.margins;
-            let width = (page.width - margins.left - margins.right).max(1.0);
-            let place = Place {
-                x: margins.left,
-                width,
-                tag: None,
-            };
+            let page = &mut flow.pages[index];
+            self.page = section.page;
             self.text.fields.page_number = page.number;
-            let first = |blocks: &'_ Option<Vec<Block>>| origin.first && blocks.is_some();
-            let header = match &section.first_header {
-                Some(header) if first(&section.first_header) => header,
-                _ => &section.header,
+            self.text.fields.form = page.form;
+            self.text.fields.section_number = number;
+            self.text.fields.section_count = counts[origin.section];
+            self.text.fields.heads = heads.on(index as u32);
+            let side = PageSide {
+                first: origin.first,
+                last: number == counts[origin.section],
+                even: page.number % 2 == 0,
             };
-            let footer = match &section.first_footer {
-                Some(footer) if first(&section.first_footer) => footer,
-                _ => &section.footer,
+            let background = match &section.first_background {
+                Some(background) if origin.first => background,
+                _ => &section.background,
             };
-            for (blocks, kind) in [(header, Artifact::Header), (footer, Artifact::Footer)] {
-                if blocks.is_empty() {
-                    continue;
+            self.draw_background(background, page);
+            for (blocks, kind) in [
+                (side.header(section), Artifact::Header),
+                (side.footer(section), Artifact::Footer),
+            ] {
+                if !blocks.is_empty() {
+                    self.draw_furniture(blocks, kind, page);
                 }
-                let fragments = self.collect(blocks, place);
-                let height = stack_height(&fragments);
-                let top = match kind {
-                    Artifact::Footer => page.height - edge(margins.bottom) - height,
-                    _ => edge(margins.top),
-                };
-                let mut sink = Sink::default();
-                sink.items.push(Item::Artifact(kind));
-                draw_stack(fragments, &mut sink);
-                for item in &mut sink.items {
-                    if matches!(item, Item::Artifact(_)) {
-                        *item = Item::Artifact(kind);
-                    }
-                }
-                sink.append_to(page, 0.0, top);
             }
         }
         self.furniture = false;
+    }
+
+    fn draw_furniture(&mut self, blocks: &[Block], kind: Artifact, page: &mut Page) {
+        let margins = self.page.margins;
+        let place = Place {
+            x: margins.left,
+            width: (page.width - margins.left - margins.right).max(1.0),
+            tag: None,
+        };
+        let fragments = self.collect(blocks, place);
+        let height = stack_height(&fragments);
+        let top = match kind {
+            Artifact::Footer => page.height - edge(margins.bottom) - height,
+            _ => edge(margins.top),
+        };
+        let mut sink = Sink::default();
+        sink.items.push(Item::Artifact(kind));
+        let overlays = draw_stack(fragments, &mut sink);
+        let as_furniture = |sink: &mut Sink| {
+            for item in &mut sink.items {
+                if matches!(item, Item::Artifact(_)) {
+                    *item = Item::Artifact(kind);
+                }
+            }
+        };
+        as_furniture(&mut sink);
+        sink.append_to(page, 0.0, top);
+        for mut overlay in overlays {
+            as_furniture(&mut overlay);
+            overlay.append_to(page, 0.0, 0.0);
+        }
     }
 
     /// The lines of a footnote with their heights.
@@ -186,14 +239,58 @@ fn edge(margin: f32) -> f32 {
     (margin / 2.0).min(MAX_EDGE)
 }
 
-/// Draws fragments on top of each other, from y = 0.
-fn draw_stack(fragments: impl IntoIterator<Item = Fragment>, sink: &mut Sink) {
+/// Draws fragments on top of each other, from y = 0. Returns content at fixed positions.
+fn draw_stack(fragments: impl IntoIterator<Item = Fragment>, sink: &mut Sink) -> Vec<Sink> {
+    let mut overlays = Vec::new();
+    let mut placed = |marks: Vec<Mark>, _: f32| {
+        overlays.extend(marks.into_iter().filter_map(|mark| match mark {
+            Mark::Overlay(sink) => Some(sink),
+            _ => None,
+        }));
+    };
     let mut y = 0.0;
     for (index, fragment) in fragments.into_iter().enumerate() {
         if index > 0 {
             y += fragment.gap;
         }
-        fragment.body.draw(y, fragment.height, sink, &mut |_, _| {});
+        placed(fragment.marks, y);
+        fragment.body.draw(y, fragment.height, sink, &mut placed);
         y += fragment.height;
+    }
+    overlays
+}
+
+/// What decides the header and footer of a page.
+#[derive(Clone, Copy, Debug)]
+struct PageSide {
+    first: bool,
+    last: bool,
+    even: bool,
+}
+
+impl PageSide {
+    fn header(self, section: &Section) -> &[Block] {
+        let (first, last) = (&section.first_header, &section.last_header);
+        self.pick(&section.header, first, last, &section.even_header)
+    }
+
+    fn footer(self, section: &Section) -> &[Block] {
+        let (first, last) = (&section.first_footer, &section.last_footer);
+        self.pick(&section.footer, first, last, &section.even_footer)
+    }
+
+    fn pick<'s>(
+        self,
+        usual: &'s [Block],
+        first: &'s Option<Vec<Block>>,
+        last: &'s Option<Vec<Block>>,
+        even: &'s Option<Vec<Block>>,
+    ) -> &'s [Block] {
+        match (first, last, even) {
+            (Some(blocks), ..) if self.first => blocks,
+            (_, Some(blocks), _) if self.last => blocks,
+            (.., Some(blocks)) if self.even => blocks,
+            _ => usual,
+        }
     }
 }

@@ -292,9 +292,12 @@ impl Composer<'_> {
 pub(super) fn first_style(content: &[Inline]) -> Option<StyleId> {
     content.iter().find_map(|inline| match inline {
         Inline::Text { style, .. }
+        | Inline::PageField { style, .. }
+        | Inline::PageOf { style, .. }
         | Inline::PageNumber(style)
         | Inline::PageCount(style)
         | Inline::Footnote { style, .. } => Some(*style),
+        Inline::Number(number) => Some(number.style),
         Inline::Break => None,
     })
 }

@@ -1,6 +1,8 @@
 //! Bulleted and numbered lists.
 
-use platen_document::bound::{Align, Block, Inline, List};
+use std::sync::Arc;
+
+use platen_document::bound::{Align, Block, CHECK_BOX, CHECKED_BOX, Inline, List, StyleId};
 
 use super::{
     block::Collector,
@@ -9,12 +11,15 @@ use super::{
     paragraph::TextBox,
 };
 use crate::{
-    page::TagKind,
+    figure::{Figure, Shape},
+    page::{Item, TagKind},
     text::{Placement, Sink},
 };
 
 /// Gap between label and text, in points.
 const LABEL_GAP: f32 = 5.0;
+/// Side of a check box as a multiple of the font size.
+const CHECK_BOX_SIZE: f32 = 0.8;
 
 impl Composer<'_> {
     pub(super) fn list(&mut self, block: &Block, list: &List, place: Place, out: &mut dyn Output) {
@@ -22,10 +27,7 @@ impl Composer<'_> {
         let style = block.style;
         let size = self.style(style).font_size;
         let level = self.list_level;
-        let mut label_width = 0.0_f32;
-        for index in widest(list.items.len()) {
-            label_width = label_width.max(self.text.measure(&list.label(level, index), style));
-        }
+        let label_width = self.label_width(list, style);
         let indent = (label_width + LABEL_GAP).max(size * 1.6);
         let right_to_left = self.right_to_left();
         let inner_x = if right_to_left {
@@ -86,7 +88,27 @@ impl Composer<'_> {
         self.push_fragments(block, fragments, out);
     }
 
-    fn draw_label(&mut self, label: &str, text: TextBox, fragment: &mut Fragment) {
+    /// Width of the widest label, in points.
+    fn label_width(&mut self, list: &List, style: StyleId) -> f32 {
+        let level = self.list_level;
+        let size = self.style(style).font_size;
+        let mut label_width = 0.0_f32;
+        for index in widest(list.items.len()) {
+            let label = list.label(level, index);
+            let width = match label.as_str() {
+                CHECK_BOX | CHECKED_BOX => size * CHECK_BOX_SIZE,
+                label => self.text.measure(label, style),
+            };
+            label_width = label_width.max(width);
+        }
+        label_width
+    }
+
+    /// Draws `label` beside the first line of `fragment`.
+    pub(super) fn draw_label(&mut self, label: &str, text: TextBox, fragment: &mut Fragment) {
+        if matches!(label, CHECK_BOX | CHECKED_BOX) {
+            return self.draw_check_box(label, text, fragment);
+        }
         let mut paragraph = self
             .text
             .paragraph(&[Inline::text(label, text.style)], text.style);
@@ -98,7 +120,7 @@ impl Composer<'_> {
         };
         let mut sink = Sink::default();
         if let Some(tag) = text.tag {
-            sink.items.push(crate::page::Item::Tag(tag));
+            sink.items.push(Item::Tag(tag));
         }
         for line in &lines {
             let placement = Placement {
@@ -112,6 +134,53 @@ impl Composer<'_> {
             self.text
                 .emit_line(&paragraph, line, placement, &mut self.tags, &mut sink);
         }
+        sink.append(content, 0.0, 0.0);
+        fragment.body = Body::Solid(sink);
+    }
+}
+
+impl Composer<'_> {
+    /// Draws a check box, which few fonts have, as lines.
+    fn draw_check_box(&mut self, label: &str, text: TextBox, fragment: &mut Fragment) {
+        let (above, _) = self.text.extents(text.style);
+        let style = self.style(text.style);
+        let (size, color) = (style.font_size * CHECK_BOX_SIZE, style.color);
+        let line = |points: &[(f32, f32)]| Shape::Line {
+            points: points.iter().map(|(x, y)| (x * size, y * size)).collect(),
+            width: size * 0.09,
+            color,
+            dash: None,
+        };
+        let mut shapes = vec![line(&[
+            (0.05, 0.05),
+            (0.95, 0.05),
+            (0.95, 0.95),
+            (0.05, 0.95),
+            (0.05, 0.05),
+            (0.95, 0.05),
+        ])];
+        if label == CHECKED_BOX {
+            shapes.push(line(&[(0.22, 0.52), (0.42, 0.74), (0.78, 0.24)]));
+        }
+        let Body::Solid(content) = std::mem::take(&mut fragment.body) else {
+            return;
+        };
+        let mut sink = Sink::default();
+        if let Some(tag) = text.tag {
+            sink.items.push(Item::Tag(tag));
+            self.tags.alternatives.push((tag, label.to_owned()));
+        }
+        let x = match text.align {
+            Align::End => text.x + text.width - size,
+            _ => text.x,
+        };
+        let figure = Arc::new(Figure {
+            width: size,
+            height: size,
+            shapes,
+        });
+        let at = (x, above - size * 0.92);
+        sink.items.push(Item::Figure { figure, at });
         sink.append(content, 0.0, 0.0);
         fragment.body = Body::Solid(sink);
     }

@@ -263,7 +263,7 @@ impl Composer<'_> {
     }
 
     /// Offset from the left for content with `free` points of space beside it.
-    fn aligned(&self, align: Align, free: f32) -> f32 {
+    pub(super) fn aligned(&self, align: Align, free: f32) -> f32 {
         match align {
             Align::Center => free / 2.0,
             Align::Right | Align::Decimal => free,

@@ -1,8 +1,10 @@
 //! Lays out blocks on pages. [`layout`] runs the passes; each submodule turns one kind of block
 //! into fragments, which a [`flow::Flow`] places on pages.
 
+mod background;
 mod block;
 mod bounds;
+mod clause;
 mod composer;
 mod contents;
 mod flow;
@@ -12,11 +14,17 @@ mod group;
 mod list;
 mod media;
 mod notes;
+mod page_rows;
 mod paragraph;
+mod positioned;
 mod room;
+mod running_head;
 mod table;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use platen_document::{Diagnostic, bound::Document};
 
@@ -41,14 +49,21 @@ pub fn layout(document: &Document, shaper: &mut Shaper, stop: Option<&AtomicBool
     shaper.begin(&document.language);
     let mut known = Known::default();
     for pass in 1.. {
-        let (layout, needs_numbers) = compose(document, shaper, &known, stop);
+        let (layout, needs_numbers, section_counts) = compose(document, shaper, &known, stop);
+        let stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        if stopped || !needs_numbers || pass == MAX_PASSES {
+            return layout;
+        }
         let found = Known {
             outline: layout.outline.clone(),
             page_count: layout.pages.len() as u32,
-            numbers: layout.pages.iter().map(|page| page.number).collect(),
+            numbers: (layout.pages.iter())
+                .map(|page| document.digits.page(page.number, page.form))
+                .collect(),
+            targets: targets(document, &layout),
+            section_counts,
         };
-        let stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        if stopped || !needs_numbers || found == known || pass == MAX_PASSES {
+        if found == known {
             return layout;
         }
         known = found;
@@ -56,19 +71,34 @@ pub fn layout(document: &Document, shaper: &mut Shaper, stop: Option<&AtomicBool
     unreachable!("the last pass returns")
 }
 
+/// Printed page numbers of the blocks with ids.
+fn targets(document: &Document, layout: &Layout) -> BTreeMap<String, String> {
+    let anchors = layout.anchors.iter();
+    anchors
+        .filter_map(|anchor| {
+            let page = layout.pages.get(anchor.page as usize)?;
+            let number = document.digits.page(page.number, page.form);
+            Some((anchor.id.clone(), number))
+        })
+        .collect()
+}
+
 fn compose(
     document: &Document,
     shaper: &mut Shaper,
     known: &Known,
     stop: Option<&AtomicBool>,
-) -> (Layout, bool) {
+) -> (Layout, bool, Vec<u32>) {
     let mut composer = Composer::new(document, shaper, known);
     let mut flow = Flow::new(stop);
     for (index, section) in document.sections.iter().enumerate() {
+        composer.page = section.page;
         let frames = composer.text_frames(section);
         composer.room = (frames[0].bottom - frames[0].top).min(frames[1].bottom - frames[1].top);
-        composer.text.fields.page_number = flow.page_number() + u32::from(index > 0);
         flow.flush(&mut composer);
+        composer.text.fields.page_number = flow.page_number() + u32::from(index > 0);
+        composer.text.fields.form = section.page.numbers;
+        composer.text.fields.section_count = known.section_counts.get(index).copied().unwrap_or(1);
         flow.start_section(index, section, frames);
         let tag = composer.tags.add(TagKind::Section, Tags::DOCUMENT);
         let (left, width) = (flow.left(), flow.column_width());
@@ -85,7 +115,9 @@ fn compose(
             .with_hint("split the data into several documents"),
         );
     }
-    composer.furnish(&mut flow);
+    composer.draw_page_rows(&mut flow);
+    let section_counts = flow.section_counts(document.sections.len());
+    composer.furnish(&mut flow, &section_counts);
     composer.check_bounds(&flow.pages);
     composer.warn_missing();
     composer.tags.nest_headings();
@@ -97,5 +129,5 @@ fn compose(
         styles: composer.text.styles,
         warnings: composer.text.warnings,
     };
-    (layout, composer.needs_numbers)
+    (layout, composer.needs_numbers, section_counts)
 }

@@ -55,7 +55,11 @@ impl Composer<'_> {
         out: &mut dyn Output,
     ) {
         let tag = self.tag(TagKind::Paragraph, place.tag);
-        let fragments = self.paragraph_fragments(content, block.style, Place { tag, ..place });
+        let place = Place { tag, ..place };
+        let fragments = match self.clause(content, block.style, place) {
+            Some(fragments) => fragments,
+            None => self.paragraph_fragments(content, block.style, place),
+        };
         self.push_fragments(block, fragments, out);
     }
 

@@ -8,6 +8,7 @@ mod barcode;
 mod categories;
 mod labels;
 mod legend;
+mod outline;
 mod pen;
 mod pie;
 mod plot;
@@ -19,9 +20,9 @@ use platen_document::{
     bound::{Chart, Direction, Document},
 };
 
-pub use self::barcode::barcode_rects;
 use self::pen::Pen;
 pub use self::pen::text_on;
+pub use self::{barcode::barcode_rects, outline::glyph_outline};
 
 /// A chart or barcode as shapes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,6 +102,30 @@ pub enum PathCommand {
     CurveTo(f32, f32, f32, f32, f32, f32),
     /// A straight line back to the start of the outline.
     Close,
+}
+
+impl PathCommand {
+    /// The command with every point moved by `point`.
+    #[must_use]
+    pub fn moved(&self, point: impl Fn(f32, f32) -> (f32, f32)) -> Self {
+        match *self {
+            Self::MoveTo(x, y) => {
+                let (x, y) = point(x, y);
+                Self::MoveTo(x, y)
+            }
+            Self::LineTo(x, y) => {
+                let (x, y) = point(x, y);
+                Self::LineTo(x, y)
+            }
+            Self::CurveTo(x1, y1, x2, y2, x, y) => {
+                let (x1, y1) = point(x1, y1);
+                let (x2, y2) = point(x2, y2);
+                let (x, y) = point(x, y);
+                Self::CurveTo(x1, y1, x2, y2, x, y)
+            }
+            Self::Close => Self::Close,
+        }
+    }
 }
 
 /// Which part of a text is at its x coordinate. Left and right are physical, whatever the direction

@@ -70,8 +70,22 @@ impl TextContext<'_> {
                 }
                 Inline::Break => source.push("\n", style, None),
                 Inline::PageNumber(style) => {
-                    let number = self.document.digits.write(self.fields.page_number);
+                    let digits = self.document.digits;
+                    let number = digits.page(self.fields.page_number, self.fields.form);
                     source.push(&number, *style, None);
+                }
+                Inline::Number(number) => {
+                    let text = format!("{}{}", number.text, number.gap());
+                    source.push(&text, number.style, None);
+                }
+                Inline::PageField { field, style } => {
+                    let text = self.fields.text(*field, self.document.digits);
+                    source.push(&text, *style, None);
+                }
+                Inline::PageOf { target, style } => {
+                    // The first pass reserves the width of two digits.
+                    let number = self.target_pages.get(target.as_ref());
+                    source.push(number.map_or("00", String::as_str), *style, None);
                 }
                 Inline::PageCount(style) => {
                     let count = self.document.digits.write(self.fields.page_count);

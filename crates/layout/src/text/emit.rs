@@ -31,6 +31,32 @@ impl Sink {
         }));
     }
 
+    /// Turns all of it by 90 degrees, to be read from the bottom up: what was at the left edge is
+    /// `length` points below the top.
+    pub fn turned(mut self, length: f32) -> Self {
+        let point = |(x, y): (f32, f32)| (y, length - x);
+        for item in &mut self.items {
+            match item {
+                Item::Text(run) => {
+                    (run.x, run.y) = point((run.x, run.y));
+                    run.rotated = true;
+                }
+                Item::Line { from, to, .. } => (*from, *to) = (point(*from), point(*to)),
+                Item::Rect { area, .. } | Item::Link { area, .. } => {
+                    *area = Area {
+                        x: area.y,
+                        y: length - area.x - area.width,
+                        width: area.height,
+                        height: area.width,
+                    };
+                }
+                // Text has nothing else.
+                _ => {}
+            }
+        }
+        self
+    }
+
     /// Appends all of it, moved by (`x`, `y`), to a page.
     pub fn append_to(self, page: &mut Page, x: f32, y: f32) {
         let mut sink = Self {

@@ -12,12 +12,13 @@ mod tabs;
 mod total_fit;
 mod values;
 
-use std::{ops::Range, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use icu_segmenter::LineSegmenterBorrowed;
 use platen_document::{
     Diagnostic,
-    bound::{Baseline, Document, StyleId, StyleTable, TabLeader},
+    bound::{Baseline, Digits, Document, PageField, StyleId, StyleTable, TabLeader},
+    numbering::Counter,
 };
 
 pub(crate) use self::{
@@ -97,10 +98,32 @@ impl Paragraph {
 }
 
 /// Values of page number fields.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fields {
     pub page_number: u32,
+    /// Form of the page numbers.
+    pub form: Counter,
     pub page_count: u32,
+    /// Number of the page within its section.
+    pub section_number: u32,
+    /// Number of pages of the section.
+    pub section_count: u32,
+    /// The current heading of each level.
+    pub heads: [Arc<str>; 6],
+}
+
+impl Fields {
+    /// The text of `field`.
+    pub fn text(&self, field: PageField, digits: Digits) -> String {
+        match field {
+            PageField::SectionNumber => digits.page(self.section_number, self.form),
+            PageField::SectionCount => digits.page(self.section_count, self.form),
+            PageField::RunningHead(level) => {
+                let index = usize::from(level.clamp(1, 6)) - 1;
+                self.heads[index].to_string()
+            }
+        }
+    }
 }
 
 /// State shared by all text layout.
@@ -111,6 +134,8 @@ pub(crate) struct TextContext<'a> {
     pub shaper: &'a mut Shaper,
     pub hyphenator: Hyphenator,
     pub fields: Fields,
+    /// Printed page numbers of the blocks with ids, as far as the previous pass found them.
+    pub target_pages: &'a BTreeMap<String, String>,
     /// Finds line break opportunities. Kept because loading its data is expensive.
     pub segmenter: LineSegmenterBorrowed<'static>,
     pub word_ids: Vec<WordId>,

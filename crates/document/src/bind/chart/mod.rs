@@ -131,7 +131,7 @@ impl<'b> Binder<'b> {
             let name = self.item("series", place, |binder| {
                 binder.line_at("name", &spec.name, scope)
             });
-            let colors = &self.compiled.parts.sheet.colors;
+            let colors = &self.sheet.colors;
             series.push(Series {
                 name,
                 labels: Vec::new(),
@@ -146,7 +146,7 @@ impl<'b> Binder<'b> {
     }
 
     fn chart_targets(&mut self, node: &'b Chart, scope: &Scope<'_>) -> Vec<Target> {
-        let text = self.compiled.parts.sheet.colors.text;
+        let text = self.sheet.colors.text;
         let mut targets = Vec::new();
         for (place, spec) in node.targets.iter().enumerate() {
             let target = self.item("targets", place, |binder| {

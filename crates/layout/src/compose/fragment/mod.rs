@@ -14,7 +14,7 @@ pub(super) use self::{
     rows::{RowCell, Rows, offsets},
     rules::{CellBox, Edges, Look, draw_backgrounds, draw_rules},
 };
-use super::room::Room;
+use super::{page_rows::PageRowsMark, room::Room};
 use crate::{
     page::{Area, Artifact, Item, TagId},
     text::Sink,
@@ -40,6 +40,10 @@ pub(super) struct Fragment {
     pub marks: Vec<Mark>,
     /// Header rows, with their heights, to repeat at the top of each further page.
     pub repeat: Option<Vec<(Sink, f32)>>,
+    /// Number of rows of the table up to the end of this fragment.
+    pub rows_end: usize,
+    /// Begins or ends the rows that depend on where pages end.
+    pub page_rows: Option<PageRowsMark>,
     /// The content.
     pub body: Body,
 }
@@ -73,6 +77,8 @@ pub(super) enum Mark {
     },
     /// The target of `#id` links.
     Anchor(String),
+    /// Content at a fixed position of the page, in its coordinates.
+    Overlay(Sink),
 }
 
 /// Boxes side by side.
@@ -160,6 +166,11 @@ impl Frame {
 }
 
 impl Fragment {
+    /// Whether it is nothing but content at a fixed position.
+    pub fn is_overlay(&self) -> bool {
+        self.height == 0.0 && matches!(self.marks.first(), Some(Mark::Overlay(_)))
+    }
+
     /// Adds the footnotes referenced in it and in its inner fragments.
     pub fn notes(&self, notes: &mut Vec<u32>) {
         notes.extend(&self.footnotes);
@@ -396,8 +407,9 @@ pub(super) fn split_fragment(
         page_break: fragment.page_break,
         footnotes: footnotes.take().unwrap_or_default(),
         marks: marks.take().unwrap_or_default(),
-        repeat: None,
+        rows_end: fragment.rows_end,
         body,
+        ..Fragment::default()
     });
     let rest = rest.map(|(height, body)| Fragment {
         height,
@@ -406,8 +418,9 @@ pub(super) fn split_fragment(
         page_break: !first && fragment.page_break,
         footnotes: footnotes.take().unwrap_or_default(),
         marks: marks.take().unwrap_or_default(),
-        repeat: None,
+        rows_end: fragment.rows_end,
         body,
+        ..Fragment::default()
     });
     (part, rest)
 }

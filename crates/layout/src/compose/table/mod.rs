@@ -3,6 +3,7 @@
 
 mod decimal;
 mod row;
+mod turned;
 mod widths;
 
 use platen_document::bound::{Block, Cell, Column, ColumnWidth, Inline, Row, RowKind, Table};
@@ -11,6 +12,7 @@ use super::{
     composer::{Composer, Output, Place},
     fragment::{Fragment, Look, Mark},
     group::first_style,
+    page_rows::GridFrame,
 };
 use crate::{
     page::{Artifact, Item, TagId, TagKind},
@@ -19,7 +21,7 @@ use crate::{
 
 /// A table being laid out.
 pub(super) struct Grid<'t> {
-    table: &'t Table,
+    pub(super) table: &'t Table,
     place: Place,
     look: Look,
     /// Offset of each column from the start side, and the end of the last.
@@ -32,7 +34,34 @@ pub(super) struct Grid<'t> {
     tails: Vec<f32>,
 }
 
-impl Grid<'_> {
+impl<'t> Grid<'t> {
+    /// The grid of a table that was laid out before, outside the logical structure.
+    pub(super) fn framed(table: &'t Table, frame: &GridFrame) -> Self {
+        Self {
+            table,
+            place: Place {
+                tag: None,
+                ..frame.place
+            },
+            look: frame.look,
+            edges: frame.edges.clone(),
+            head_tag: None,
+            body_tag: None,
+            data_rows: 0,
+            tails: frame.tails.clone(),
+        }
+    }
+
+    /// Its position and look.
+    pub(super) fn frame(&self) -> GridFrame {
+        GridFrame {
+            place: self.place,
+            look: self.look,
+            edges: self.edges.clone(),
+            tails: self.tails.clone(),
+        }
+    }
+
     /// Offset from the start side, and width, of `span` columns starting at `column`.
     fn extent(&self, column: usize, span: usize) -> (f32, f32) {
         let last = self.edges.len() - 1;
@@ -155,19 +184,47 @@ impl Composer<'_> {
         if repeats {
             out.set_repeat(self, repeat);
         }
+        let ends_at = self.begin_page_rows(grid, out);
         let mut start = 0;
         while start < table.rows.len() {
             let end = group_end(&table.rows, start);
             let mut fragment = self.rows_fragment(grid, start..end);
             fragment.gap = std::mem::take(&mut gap);
-            fragment.keep = stays_with_next(&table.rows, end - 1);
+            fragment.rows_end = end;
+            let ends = ends_at.is_some_and(|at| start < at && at <= end);
+            let keep = stays_with_next(&table.rows, end - 1);
+            fragment.keep = ends || keep;
             out.push(self, fragment);
+            if ends {
+                out.end_page_rows(self, keep);
+            }
             start = end;
         }
         if repeats {
             out.set_repeat(self, Vec::new());
         }
         self.space_after = after;
+    }
+}
+
+impl Composer<'_> {
+    /// Begins the rows of a table some of which depend on where pages end. Returns the number of
+    /// rows after which they end.
+    fn begin_page_rows(&mut self, grid: &Grid<'_>, out: &mut dyn Output) -> Option<usize> {
+        let rows = grid.table.page_rows.as_deref()?;
+        if rows.counted == 0 {
+            return None;
+        }
+        let (index, heights) = self.page_table(grid, rows);
+        if out.begin_page_rows(self, index, heights) {
+            return Some(rows.counted);
+        }
+        self.text.warn(
+            "page-rows-omitted",
+            "a table in a box has no rows that depend on where pages end".to_owned(),
+            "put the table directly into the body",
+        );
+        None
     }
 }
 

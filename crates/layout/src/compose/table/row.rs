@@ -14,6 +14,7 @@ use super::{
         paragraph::TextBox,
     },
     Grid, span,
+    turned::Turned,
 };
 use crate::{
     page::{Area, TagId, TagKind},
@@ -43,6 +44,7 @@ struct SetCell<'c> {
 
 enum SetContent {
     Text(Paragraph, Vec<Line>),
+    Turned(Turned),
     Fragments(VecDeque<Fragment>),
 }
 
@@ -69,6 +71,15 @@ impl Composer<'_> {
         let mut fragment = self.joined_rows(grid, joined, shaded, edges);
         fragment.page_break = joined[0].page_break;
         fragment
+    }
+
+    /// The fragment of a row that is not one of the table's.
+    pub(in super::super) fn single_row(&mut self, grid: &Grid<'_>, row: &[Row]) -> Fragment {
+        let edges = Edges {
+            last: true,
+            ..Edges::default()
+        };
+        self.joined_rows(grid, row, vec![false], edges)
     }
 
     /// The fragments of the header, one for each group of rows joined by row spans.
@@ -263,12 +274,12 @@ impl Composer<'_> {
         let (content, height) = match &cell.content {
             CellContent::Text(text) => {
                 let paragraph = self.text.text_paragraph(text, cell.style);
-                self.set_lines(paragraph, inner, cell.style)
+                self.set_text(paragraph, inner, cell.style, tag)
             }
             CellContent::Inlines(inlines) => {
                 self.note_fields(inlines);
                 let paragraph = self.text.paragraph(inlines, cell.style);
-                self.set_lines(paragraph, inner, cell.style)
+                self.set_text(paragraph, inner, cell.style, tag)
             }
             CellContent::Blocks(blocks) => {
                 let place = Place {
@@ -302,7 +313,7 @@ impl Composer<'_> {
                 let top = style.vertical_align == VerticalAlign::Top;
                 top.then(|| style.padding.top + lines.first().map_or(0.0, |line| line.above))
             }
-            SetContent::Fragments(_) => None,
+            SetContent::Turned(_) | SetContent::Fragments(_) => None,
         };
         let lowest = cells.iter().filter_map(baseline).fold(0.0, f32::max);
         for set in cells {
@@ -315,12 +326,18 @@ impl Composer<'_> {
         }
     }
 
-    fn set_lines(
+    fn set_text(
         &mut self,
         mut paragraph: Paragraph,
         width: f32,
         style: StyleId,
+        tag: Option<TagId>,
     ) -> (SetContent, f32) {
+        if self.style(style).turned {
+            let turned = self.turned(paragraph, style, tag);
+            let height = turned.length;
+            return (SetContent::Turned(turned), height);
+        }
         let lines = self.text.break_lines(&mut paragraph, width, 0.0, style);
         let height = lines.iter().map(Line::height).sum();
         (SetContent::Text(paragraph, lines), height)
@@ -351,6 +368,12 @@ impl Composer<'_> {
                 self.draw_lines(&paragraph, &lines, true, text, top, sink);
                 footnotes.extend(paragraph.footnotes(&lines));
             }
+            SetContent::Turned(turned) => {
+                let inner = (set.width - padding.left - padding.right).max(1.0);
+                let x = set.x + padding.left + self.aligned(align, inner - turned.breadth);
+                footnotes.extend(turned.footnotes);
+                sink.append(turned.sink, x, top);
+            }
             // Cells with blocks only occur in breakable rows, which draw them.
             SetContent::Fragments(_) => {}
         }
@@ -375,6 +398,17 @@ impl Composer<'_> {
         };
         match set.content {
             SetContent::Fragments(fragments) => fragments,
+            SetContent::Turned(turned) => {
+                let mut sink = Sink::default();
+                let x = text.x + self.aligned(text.align, text.width - turned.breadth);
+                sink.append(turned.sink, x, 0.0);
+                VecDeque::from([Fragment {
+                    height: turned.length,
+                    footnotes: turned.footnotes,
+                    body: Body::Solid(sink),
+                    ..Fragment::default()
+                }])
+            }
             SetContent::Text(paragraph, lines) => lines
                 .chunks(1)
                 .map(|line| {

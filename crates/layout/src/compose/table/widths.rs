@@ -73,6 +73,9 @@ impl Composer<'_> {
         let padding = self.style(cell.style).padding;
         let sides = padding.left + padding.right;
         let need = match &cell.content {
+            CellContent::Text(_) | CellContent::Inlines(_) if self.style(cell.style).turned => {
+                self.turned_need(cell)
+            }
             CellContent::Text(text) => self.text_need(text, cell.style),
             CellContent::Inlines(content) => {
                 let paragraph = self.text.paragraph(content, cell.style);
@@ -87,6 +90,20 @@ impl Composer<'_> {
         Need {
             min: need.min + sides + 0.02,
             max: need.max + sides + 0.02,
+        }
+    }
+
+    /// Turned text needs the height of its lines.
+    fn turned_need(&mut self, cell: &Cell) -> Need {
+        let paragraph = match &cell.content {
+            CellContent::Inlines(content) => self.text.paragraph(content, cell.style),
+            CellContent::Text(text) => self.text.text_paragraph(text, cell.style),
+            CellContent::Blocks(_) => Paragraph::default(),
+        };
+        let breadth = self.turned(paragraph, cell.style, None).breadth;
+        Need {
+            min: breadth,
+            max: breadth,
         }
     }
 

@@ -1,0 +1,164 @@
+//! What is behind the text of a page: color, image, watermark, fold marks.
+
+use std::sync::Arc;
+
+use platen_document::{
+    Color,
+    bound::{Background, FoldMarks, LineStyle, Watermark},
+};
+
+use super::composer::Composer;
+use crate::{
+    figure::{Figure, PathCommand, Shape, glyph_outline},
+    page::{Area, Artifact, Item, Page},
+};
+
+/// Part of the page that a watermark without a size covers.
+const WATERMARK_PART: f32 = 0.85;
+/// Maximum font size of a watermark without a size, in points.
+const WATERMARK_SIZE: f32 = 160.0;
+/// Height of capitals, as a fraction of the font size.
+const CAPITALS: f32 = 0.7;
+/// Points per millimetre.
+const MILLIMETRE: f32 = 72.0 / 25.4;
+/// Color of fold marks.
+const MARK: Color = Color::from_rgb(0x80_8080);
+
+impl Composer<'_> {
+    /// Draws `background` below everything else on `page`.
+    pub(super) fn draw_background(&mut self, background: &Background, page: &mut Page) {
+        if *background == Background::default() {
+            return;
+        }
+        let whole = Area {
+            x: 0.0,
+            y: 0.0,
+            width: page.width,
+            height: page.height,
+        };
+        let mut items = vec![Item::Artifact(Artifact::Decoration)];
+        if let Some(color) = background.color {
+            items.push(Item::Rect { area: whole, color });
+        }
+        if let Some(data) = &background.image {
+            items.push(Item::Image {
+                data: Arc::clone(data),
+                area: whole,
+            });
+        }
+        if let Some(watermark) = &background.watermark {
+            items.extend(self.watermark(watermark, page));
+        }
+        if let Some(marks) = background.fold_marks {
+            fold_marks(marks, page.height, &mut items);
+        }
+        items.append(&mut page.items);
+        page.items = items;
+    }
+
+    /// The text as outlines, so that it is no text for readers, about the middle of the page.
+    fn watermark(&mut self, watermark: &Watermark, page: &Page) -> Option<Item> {
+        let color = self.style(watermark.style).color;
+        let (commands, width) = self.text_outline(watermark);
+        let (sin, cos) = watermark.angle.to_radians().sin_cos();
+        let (wide, high) = (
+            width * cos.abs() + CAPITALS * sin.abs(),
+            width * sin.abs() + CAPITALS * cos.abs(),
+        );
+        let fitting = (page.width / wide.max(0.01)).min(page.height / high.max(0.01));
+        let size = watermark
+            .font_size
+            .unwrap_or((fitting * WATERMARK_PART).min(WATERMARK_SIZE));
+        let turn = |x: f32, y: f32| {
+            let (dx, dy) = ((x - width / 2.0) * size, (y + CAPITALS / 2.0) * size);
+            (
+                page.width / 2.0 + dx * cos + dy * sin,
+                page.height / 2.0 - dx * sin + dy * cos,
+            )
+        };
+        let commands: Vec<PathCommand> = commands.iter().map(|it| it.moved(turn)).collect();
+        if commands.is_empty() {
+            return None;
+        }
+        let figure = Figure {
+            width: page.width,
+            height: page.height,
+            shapes: vec![Shape::Path {
+                commands,
+                fill: color,
+            }],
+        };
+        Some(Item::Figure {
+            figure: Arc::new(figure),
+            at: (0.0, 0.0),
+        })
+    }
+
+    /// The outlines of a text on one line, from the start of its baseline, one unit per em, and its
+    /// width.
+    fn text_outline(&mut self, watermark: &Watermark) -> (Vec<PathCommand>, f32) {
+        let key = self.text.shaper.key(watermark.style, &self.text.styles);
+        let space = self.text.shaper.primary(key).space;
+        let mut commands = Vec::new();
+        let mut x = 0.0;
+        for (index, text) in watermark.text.split_whitespace().enumerate() {
+            if index > 0 {
+                x += space;
+            }
+            let mut words = Vec::new();
+            self.text.shaper.shape(key, text, false, &mut words);
+            for id in words {
+                let word = self.text.shaper.word(id);
+                let library = self.text.shaper.library();
+                let Some(face) = library.face(word.face) else {
+                    continue;
+                };
+                let Some(font) = face.font_ref() else {
+                    continue;
+                };
+                let units = face.units_per_em;
+                let mut pen = x;
+                for glyph in &word.glyphs {
+                    let left = pen + f32::from(glyph.x_offset) / units;
+                    let up = f32::from(glyph.y_offset) / units;
+                    let outline = glyph_outline(&font, glyph.id);
+                    commands.extend(outline.iter().map(|it| it.moved(|x, y| (left + x, y - up))));
+                    pen += f32::from(glyph.advance) / units;
+                }
+                x += word.width;
+            }
+        }
+        (commands, x)
+    }
+}
+
+/// Draws fold marks at the left edge of a page.
+fn fold_marks(marks: FoldMarks, height: f32, items: &mut Vec<Item>) {
+    // The distance from the top, and the length of the mark, in points.
+    let short = 4.0 * MILLIMETRE;
+    let long = 6.0 * MILLIMETRE;
+    let punch = (148.5 * MILLIMETRE, long);
+    let marks = match marks {
+        FoldMarks::Din5008A => vec![
+            (87.0 * MILLIMETRE, short),
+            punch,
+            (192.0 * MILLIMETRE, short),
+        ],
+        FoldMarks::Din5008B => vec![
+            (105.0 * MILLIMETRE, short),
+            punch,
+            (210.0 * MILLIMETRE, short),
+        ],
+        FoldMarks::Thirds => vec![(height / 3.0, short), (height * 2.0 / 3.0, short)],
+    };
+    let start = 4.0 * MILLIMETRE;
+    for (y, length) in marks.into_iter().filter(|(y, _)| *y < height) {
+        items.push(Item::Line {
+            from: (start, y),
+            to: (start + length, y),
+            width: 0.25,
+            color: MARK,
+            style: LineStyle::Solid,
+        });
+    }
+}

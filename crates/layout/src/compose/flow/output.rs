@@ -1,0 +1,104 @@
+//! How fragments come into the flow, and the table rows that depend on where pages end.
+
+use super::{
+    super::{
+        composer::{Composer, Output},
+        fragment::Fragment,
+        page_rows::{Active, Heights, PageRowsMark},
+    },
+    Flow,
+};
+use crate::text::Sink;
+
+impl Flow<'_> {
+    /// Records the rows below the last row of a table that continues on the next page.
+    pub(super) fn leave_column(&mut self) {
+        let (page, dx) = (self.pages.len() - 1, self.column_offset());
+        let placed = (self.active.as_ref()).and_then(|active| active.leave(page, dx, self.y));
+        self.page_rows.extend(placed);
+    }
+
+    /// Begins or ends the rows of a table some of which depend on where pages end.
+    pub(super) fn change_page_rows(&mut self, mark: PageRowsMark) {
+        match mark {
+            PageRowsMark::Begin(table, heights) => {
+                let full = self.full_height();
+                // Rows that leave too little space for others are omitted.
+                let fits = heights.top + heights.total + heights.carried < full * 0.5;
+                self.active = fits.then(|| Active::new(table, heights));
+            }
+            PageRowsMark::End => {
+                if let Some(active) = self.active.take() {
+                    let (page, dx) = (self.pages.len() - 1, self.column_offset());
+                    self.page_rows.push(active.end(page, dx, self.y));
+                    self.y += active.heights.total;
+                }
+            }
+        }
+    }
+}
+
+impl Output for Flow<'_> {
+    fn push(&mut self, composer: &mut Composer<'_>, fragment: Fragment) {
+        if fragment.page_break && !self.chain.is_empty() {
+            self.flush(composer);
+        }
+        let mut notes = Vec::new();
+        fragment.notes(&mut notes);
+        let (left, width) = (self.left(), self.column_width());
+        for note in notes {
+            self.notes
+                .set(note, || composer.footnote(note, left, width));
+        }
+        let keep = fragment.keep;
+        self.chain.push_back(fragment);
+        if !keep {
+            self.flush(composer);
+        }
+    }
+
+    fn set_repeat(&mut self, composer: &mut Composer<'_>, rows: Vec<(Sink, f32)>) {
+        let fragment = Fragment {
+            keep: true,
+            repeat: Some(rows),
+            ..Fragment::default()
+        };
+        self.push(composer, fragment);
+    }
+
+    fn begin_page_rows(
+        &mut self,
+        composer: &mut Composer<'_>,
+        table: usize,
+        heights: Heights,
+    ) -> bool {
+        let fragment = Fragment {
+            keep: true,
+            page_rows: Some(PageRowsMark::Begin(table, heights)),
+            ..Fragment::default()
+        };
+        self.push(composer, fragment);
+        true
+    }
+
+    fn end_page_rows(&mut self, composer: &mut Composer<'_>, keep: bool) {
+        let fragment = Fragment {
+            keep,
+            page_rows: Some(PageRowsMark::End),
+            ..Fragment::default()
+        };
+        self.push(composer, fragment);
+    }
+
+    fn page_number(&self) -> u32 {
+        Flow::page_number(self)
+    }
+
+    fn span_columns(&mut self, composer: &mut Composer<'_>) -> Option<(f32, f32)> {
+        (self.columns > 1).then(|| self.begin_span(composer))
+    }
+
+    fn end_span(&mut self, composer: &mut Composer<'_>) {
+        Flow::end_span(self, composer);
+    }
+}

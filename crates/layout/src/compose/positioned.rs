@@ -1,0 +1,74 @@
+//! Content at a fixed position of its page, outside the flow of the text.
+
+use platen_document::bound::{Block, Positioned};
+
+use super::{
+    composer::{Composer, Output, Place},
+    fragment::{Fragment, Mark, stack_height},
+};
+use crate::{
+    page::{Area, Item, TagKind},
+    text::Sink,
+};
+
+impl Composer<'_> {
+    pub(super) fn positioned(
+        &mut self,
+        block: &Block,
+        positioned: &Positioned,
+        place: Place,
+        out: &mut dyn Output,
+    ) {
+        let (left, width) = positioned.extent(self.page.width);
+        let frame = self.frame(block.style);
+        let padding = frame.padding;
+        let tag = self.tag(TagKind::Division, place.tag);
+        let inner = Place {
+            x: left + padding.left,
+            width: (width - padding.left - padding.right).max(1.0),
+            tag,
+        };
+        let fragments = self.collect(&positioned.body, inner);
+        let content = stack_height(&fragments) + frame.vertical_padding();
+        let height = positioned.height.unwrap_or(content);
+        let top = match (positioned.top, positioned.bottom) {
+            (Some(top), _) => top,
+            (None, Some(bottom)) => self.page.height - bottom - height,
+            (None, None) => 0.0,
+        };
+        let area = Area {
+            x: left,
+            y: top,
+            width,
+            height,
+        };
+        let mut sink = Sink::default();
+        frame.draw_background(area, &mut sink);
+        let mut marks = Vec::new();
+        if let Some(id) = &block.id {
+            marks.push(Mark::Anchor(id.to_string()));
+        }
+        let mut y = top + padding.top;
+        for (index, fragment) in fragments.into_iter().enumerate() {
+            if index > 0 {
+                y += fragment.gap;
+            }
+            marks.extend(fragment.marks);
+            let mut placed = |inner: Vec<Mark>, _: f32| marks.extend(inner);
+            fragment
+                .body
+                .draw(y, fragment.height, &mut sink, &mut placed);
+            y += fragment.height;
+        }
+        frame.draw_borders(area, &mut sink);
+        // What follows in the flow has a tag of its own.
+        sink.items.extend(place.tag.map(Item::Tag));
+        marks.insert(0, Mark::Overlay(sink));
+        let fragment = Fragment {
+            keep: true,
+            marks,
+            ..Fragment::default()
+        };
+        out.push(self, fragment);
+    }
+}
