@@ -27,6 +27,7 @@ pub mod report;
 pub mod results;
 mod results_writer;
 pub mod rounds;
+pub mod text;
 
 pub use crate::{
     cell::{Cell, Round},

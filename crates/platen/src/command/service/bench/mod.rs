@@ -8,6 +8,7 @@ mod office;
 mod office_driver;
 mod render;
 mod report;
+mod text;
 
 use std::{
     path::{Path, PathBuf},
@@ -43,6 +44,9 @@ enum Pack {
     /// Benchmark HTTP delivery of bodies from 1 kB to 2 MB as arrays, chunks, strings and files,
     /// compared with Puma and nginx.
     Http(http::Arguments),
+    /// Benchmark line breaking: hyphens, word spaces and time of justified text in columns, compared
+    /// with typst.
+    Text(text::Arguments),
     /// Run all benchmarks and write the results to one folder.
     All(all::Arguments),
     /// Update docs/benchmarks.md from a results folder.
@@ -74,6 +78,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         Pack::Flow(arguments) => flow::run(arguments, output),
         Pack::Office(arguments) => office::run(arguments, output),
         Pack::Http(arguments) => http::run(arguments, output),
+        Pack::Text(arguments) => text::run(arguments, output),
         Pack::All(arguments) => all::run(arguments, output),
         Pack::Report(arguments) => report::run(arguments, output),
         Pack::HttpServer(arguments) => http_server::run(arguments),
