@@ -8,6 +8,7 @@ mod number_format;
 mod page;
 mod sheet;
 mod table;
+mod totals;
 
 use std::collections::HashSet;
 

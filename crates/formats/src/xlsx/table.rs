@@ -2,8 +2,8 @@
 
 use platen_document::{
     bound::{
-        Aggregate, Cell, CellContent, FormulaPart, RowKind, SheetColumn, Table, TableBorders,
-        Value, ValueFormat,
+        Cell, CellContent, FormulaPart, RowKind, SheetColumn, Table, TableBorders, Value,
+        ValueFormat,
     },
     work,
 };
@@ -14,6 +14,7 @@ use super::{
     names::{NamedRows, defined_name},
     number_format,
     sheet::{LAST_ROW, Sheet},
+    totals::{LEVELS, Spans, leading_rows, live_columns, total},
 };
 use crate::{
     Error,
@@ -24,20 +25,6 @@ use crate::{
 /// A header below this row is not frozen: it would leave too little space to scroll on small
 /// screens.
 const LOWEST_FROZEN_ROW: u32 = 6;
-/// Number of group levels that get an outline.
-const LEVELS: usize = 4;
-
-/// Row ranges that totals refer to, and the columns for which a formula is possible.
-struct Spans {
-    /// First row of the current group, by level.
-    starts: [u32; LEVELS],
-    /// First row of the body, and the row after the last one before the totals.
-    body: u32,
-    end: u32,
-    /// Columns whose data cells are all numbers or empty.
-    live: Vec<bool>,
-}
-
 impl<'a> Sheet<'a> {
     pub(super) fn table(&mut self, table: &'a Table, main: bool) -> Result<(), Error> {
         if table.page_rows.is_some() {
@@ -446,73 +433,6 @@ fn serial(value: Value) -> Option<f64> {
     // correct.
     let dated = matches!(value, Value::Date(_) | Value::DateTime(_));
     (serial.is_finite() && (!dated || serial >= 61.0)).then_some(serial)
-}
-
-/// Rows before the first total.
-fn leading_rows(table: &Table) -> u32 {
-    table
-        .rows
-        .iter()
-        .take_while(|row| row.kind != RowKind::Total)
-        .count() as u32
-}
-
-/// Columns in which a formula computes what the document shows: every data cell is a number or
-/// empty.
-fn live_columns(table: &Table) -> Vec<bool> {
-    let mut live = vec![true; table.columns.len()];
-    for row in table.rows.iter().filter(|row| row.kind == RowKind::Data) {
-        let mut column = 0;
-        for cell in &row.cells {
-            let empty = matches!(&cell.content, CellContent::Text(text) if text.is_empty());
-            if !matches!(cell.value, Value::Number(_)) && !empty && column < live.len() {
-                live[column] = false;
-            }
-            column += usize::from(cell.col_span.max(1));
-        }
-    }
-    live
-}
-
-/// The formula of a total. `SUBTOTAL` excludes nested subtotals; its functions below 100 include
-/// folded rows, as the printed total does.
-fn total(
-    aggregate: Aggregate,
-    kind: RowKind,
-    column: u16,
-    row: u32,
-    spans: &Spans,
-) -> Option<String> {
-    let counts = aggregate == Aggregate::Count;
-    if !counts
-        && !spans
-            .live
-            .get(usize::from(column))
-            .copied()
-            .unwrap_or(false)
-    {
-        return None;
-    }
-    let (first, end) = match kind {
-        RowKind::Subtotal(level) => (spans.starts[usize::from(level).min(LEVELS - 1)], row),
-        RowKind::Total => (spans.body, spans.end.min(row)),
-        _ => return None,
-    };
-    if end <= first {
-        return None;
-    }
-    let function = match aggregate {
-        Aggregate::Sum => 9,
-        Aggregate::Avg => 1,
-        Aggregate::Min => 5,
-        Aggregate::Max => 4,
-        Aggregate::Count => 3,
-    };
-    let letters = rust_xlsxwriter::utility::column_number_to_name(column);
-    Some(format!(
-        "=SUBTOTAL({function},{letters}{}:{letters}{end})",
-        first + 1
-    ))
 }
 
 /// The number format of a typed value.
