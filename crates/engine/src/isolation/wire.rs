@@ -76,7 +76,7 @@ struct JobHead {
 }
 
 /// Table and style of a CSV.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct CsvHead {
     table: Option<String>,
     delimiter: char,
