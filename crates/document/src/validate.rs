@@ -81,6 +81,9 @@ fn unknown_paths(template: &Template, found: &mut Vec<Diagnostic>) {
         "column",
         "value",
     ];
+    for used in template.macros.values() {
+        names.extend(used.parameters.iter().map(String::as_str));
+    }
     visit(template, &mut |_, site| {
         if let Site::Node(Node::Repeat(node)) = site {
             names.extend(node.as_name.as_deref());

@@ -238,8 +238,28 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "page-numbers-on-open",
         "The page numbers of the table of contents appear when Word updates its fields.",
     ),
+    (
+        "page-reference-omitted",
+        "The format has no pages that a reference could name.",
+    ),
+    (
+        "page-rows-omitted",
+        "Rows that depend on where pages end are left out of a table in a box.",
+    ),
+    (
+        "page-setup-omitted",
+        "The format lacks a part of the page setup.",
+    ),
     ("page-size-changed", "The format has no page of this size."),
     ("panel-flattened", "The box of a panel is left out."),
+    (
+        "position-ignored",
+        "Content at a fixed position is written as rows on a sheet.",
+    ),
+    (
+        "reference-without-number",
+        "A reference names the number of something that has none.",
+    ),
     (
         "row-spans-flattened",
         "Cells that span rows are written in one row.",
@@ -279,6 +299,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("too-deep", "Something is nested too deep."),
     ("too-many-blocks", "The document has too many blocks."),
     ("too-many-categories", "A chart has too many categories."),
+    (
+        "too-many-columns",
+        "The data give a table too many columns.",
+    ),
     ("too-many-footnotes", "The document has too many footnotes."),
     ("too-many-nodes", "The template has too many nodes."),
     ("too-many-pages", "The document has too many pages."),

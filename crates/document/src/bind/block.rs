@@ -99,6 +99,7 @@ impl<'b> Binder<'b> {
                     );
                 }
             }
+            Node::Use(node) => self.use_macro(node, place, scope, blocks),
             Node::Section(_) => {
                 let message =
                     "a section must be directly in the template's body, not inside another node";

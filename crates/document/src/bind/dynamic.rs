@@ -218,7 +218,11 @@ impl<'b> Binder<'b> {
     }
 
     /// The value of a property: typed if it is a single expression, otherwise text.
-    fn dynamic_value(&mut self, text: &crate::template::Text, scope: &Scope<'_>) -> Option<Json> {
+    pub(super) fn dynamic_value(
+        &mut self,
+        text: &crate::template::Text,
+        scope: &Scope<'_>,
+    ) -> Option<Json> {
         let compiled = self.compiled.text(text)?;
         let value = match compiled.single() {
             Some(expression) => expression

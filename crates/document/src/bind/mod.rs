@@ -13,6 +13,7 @@ mod hand_row;
 pub(crate) mod image;
 mod inline;
 mod list;
+mod macros;
 mod number;
 mod page_rows;
 mod report;

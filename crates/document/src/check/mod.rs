@@ -1,6 +1,7 @@
 //! Checks of a template beyond its structure: names, limits, references between parts.
 
 mod layout;
+mod macros;
 
 pub(crate) use self::layout::{MAX_COLUMNS, margins, page};
 use std::collections::{BTreeMap, HashMap};
@@ -44,6 +45,7 @@ pub(crate) fn template(
 ) {
     settings(template, found);
     numbering(&template.numbering, "", found);
+    macros::macros(template, found);
     messages(&template.messages, &template.locale, used, found);
     assets(&template.assets, found);
     let mut ids: HashMap<&str, String> = HashMap::new();

@@ -17,7 +17,17 @@ const FUEL: u64 = 100_000;
 /// Maximum recursion depth inside minijinja.
 const RECURSION: usize = 64;
 
-const FILTERS: [&str; 46] = [
+const FILTERS: [&str; 56] = [
+    "addDays",
+    "addMonths",
+    "addYears",
+    "startOfMonth",
+    "endOfMonth",
+    "daysUntil",
+    "weekday",
+    "week",
+    "words",
+    "batch",
     "currency",
     "number",
     "integer",

@@ -64,6 +64,7 @@ pub(super) fn round(value: &Dynamic, decimals: Option<i64>) -> Outcome {
 pub(super) fn add(environment: &mut Environment<'static>) {
     add_formats(environment);
     add_texts(environment);
+    super::dates::add(environment);
     environment.add_filter(
         "sum",
         |state: &State<'_, '_>, list: &Dynamic, name: Option<&str>| {
@@ -94,6 +95,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
             extreme(state, list, name, Ordering::Greater)
         },
     );
+    environment.add_filter("batch", super::dates::batch);
     environment.add_filter("groupby", group_by);
     environment.add_filter("pluralise", pluralise);
     environment.add_filter("pluralize", pluralise);
@@ -144,13 +146,15 @@ fn add_formats(environment: &mut Environment<'static>) {
         environment.add_filter(
             name,
             move |state: &State<'_, '_>, value: &Dynamic, length: Option<&str>| -> Outcome {
+                let shared = shared(state)?;
                 let length = match length {
                     None => default,
-                    Some(text) => format_length(text).ok_or_else(|| {
-                        error(format!("`{text}` is not short, medium, long or full"))
-                    })?,
+                    Some(text) => match format_length(text) {
+                        Some(length) => length,
+                        None => return super::dates::by_pattern(value, text, &shared),
+                    },
                 };
-                write_formatted(value, &kind(length), &*shared(state)?)
+                write_formatted(value, &kind(length), &shared)
             },
         );
     }

@@ -5,6 +5,7 @@
 //! Limits: length and nesting of the source, fuel of an evaluation, work of a document, and length
 //! of a text. minijinja alone can be made to exhaust memory or the stack.
 
+mod dates;
 mod dynamic;
 mod environment;
 mod evaluated;

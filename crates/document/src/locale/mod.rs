@@ -8,9 +8,11 @@
 mod currency;
 mod excel;
 mod moment;
+mod moment_ops;
 mod number;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use icu_decimal::input::Decimal;
 use icu_locale::{Locale as IcuLocale, LocaleDirectionality};
@@ -129,6 +131,29 @@ impl Locale {
     #[must_use]
     pub fn format_moment(&self, moment: Moment, format: &ValueFormat) -> String {
         self.moments.write(moment, format)
+    }
+
+    /// Formats a date, time or both by a CLDR pattern (UTS #35) such as `d MMMM y`, with the names of
+    /// the locale.
+    ///
+    /// # Errors
+    /// A message for the author if `pattern` is no pattern.
+    pub fn format_pattern(&self, moment: Moment, pattern: &str) -> Result<String, String> {
+        self.moments.write_pattern(moment, pattern)
+    }
+
+    /// A whole number in words.
+    ///
+    /// # Errors
+    /// A message for the author if the language is not known.
+    pub fn words(&self, number: i64) -> Result<String, String> {
+        words::write(&self.tag, &self.language, number).ok_or_else(|| {
+            let known = words::LANGUAGES.join(", ");
+            format!(
+                "there are no number words for `{}`: known are {known}",
+                self.tag
+            )
+        })
     }
 
     /// Formats a typed value; `None` if value and format do not fit.

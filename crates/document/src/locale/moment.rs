@@ -8,11 +8,13 @@ use icu_datetime::{
     DateTimeFormatterPreferences, FixedCalendarDateTimeFormatter, NoCalendarFormatter,
     fieldsets::{T, YMD, YMDE, YMDET, YMDT},
     input::{DateTime, Time},
+    pattern::{DateTimePattern, FixedCalendarDateTimeNames},
 };
 use icu_locale::Locale as IcuLocale;
 use jiff::{Timestamp, civil};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use writeable::TryWriteable;
 
 use crate::bound::{FormatLength, Value, ValueFormat};
 
@@ -56,7 +58,7 @@ pub enum Moment {
 }
 
 /// Seconds per day.
-const DAY: i64 = 86_400;
+pub(super) const DAY: i64 = 86_400;
 
 impl Moment {
     /// Parses `2026-11-21`, `2026-11-21T14:30:00Z`, `2026-11-21T14:30` (local time) or `14:30`.
@@ -97,7 +99,7 @@ impl Moment {
             .map(Self::DateTime)
     }
 
-    fn from_date(date: civil::Date) -> Self {
+    pub(super) fn from_date(date: civil::Date) -> Self {
         let epoch = civil::Date::constant(1970, 1, 1);
         let days = date.duration_since(epoch).as_secs() / DAY;
         Self::Date(days as i32)
@@ -186,6 +188,34 @@ impl MomentFormats {
         };
         // Fails only beyond year 9999; such a date is shown as days since 1970.
         written.unwrap_or_else(|| moment.split().0.to_string())
+    }
+
+    /// Formats `moment` by a CLDR pattern.
+    pub(super) fn write_pattern(&self, moment: Moment, pattern: &str) -> Result<String, String> {
+        let wrong = || {
+            let shown: String = pattern.chars().take(40).collect();
+            format!(
+                "`{shown}` is not short, medium, long or full, nor a pattern such as `d MMMM y`"
+            )
+        };
+        if pattern.len() > 100 || !pattern.chars().any(char::is_alphabetic) {
+            return Err(wrong());
+        }
+        let parsed = DateTimePattern::try_from_pattern_str(pattern).map_err(|_| wrong())?;
+        let mut names = FixedCalendarDateTimeNames::<Gregorian>::try_new(self.preferences)
+            .map_err(|error| error.to_string())?;
+        let formatter = names
+            .include_for_pattern(&parsed)
+            .map_err(|_| format!("`{pattern}` uses a field that dates do not have"))?;
+        let input = DateTime {
+            date: gregorian(moment).ok_or_else(wrong)?,
+            time: time(moment).ok_or_else(wrong)?,
+        };
+        let formatted = formatter.format(&input);
+        let written = formatted.try_write_to_string();
+        let written =
+            written.map_err(|_| format!("`{pattern}` uses a field that dates do not have"))?;
+        Ok(written.into_owned())
     }
 
     fn date(&self, moment: Moment, length: FormatLength) -> Option<String> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Barcode, Chart, Columns, Conditional, Divider, Expression, Footnote, Heading, Image, KeyValue,
     List, PageBreak, Panel, Paragraph, Positioned, Repeat, Section, SignatureField, Spacer,
-    StyleRef, Table, TableOfContents, Text,
+    StyleRef, Table, TableOfContents, Text, Use,
 };
 
 /// A node in the body.
@@ -46,6 +46,8 @@ pub enum Node {
     Conditional(Conditional),
     /// Content repeated for each element of an array.
     Repeat(Repeat),
+    /// The nodes of a macro.
+    Use(Use),
     /// A table of contents.
     TableOfContents(TableOfContents),
     /// Content at a fixed position.
@@ -76,6 +78,7 @@ macro_rules! of_every_node {
             Node::Section($inner) => $value,
             Node::Conditional($inner) => $value,
             Node::Repeat($inner) => $value,
+            Node::Use($inner) => $value,
             Node::TableOfContents($inner) => $value,
             Node::Positioned($inner) => $value,
             Node::Footnote($inner) => $value,

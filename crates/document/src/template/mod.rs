@@ -8,6 +8,7 @@ mod any_node;
 mod chart;
 pub(crate) mod dynamic;
 mod inline;
+mod macros;
 mod node;
 mod numbering;
 mod page;
@@ -28,6 +29,7 @@ pub use self::{
     any_node::Node,
     chart::*,
     inline::*,
+    macros::Macro,
     node::*,
     numbering::Numbering,
     page::{
@@ -102,6 +104,9 @@ pub struct Template {
     /// Automatic numbers of headings, clauses and captions.
     #[serde(default, skip_serializing_if = "Numbering::is_empty")]
     pub numbering: Numbering,
+    /// Macros by name: nodes that `use` nodes insert.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub macros: BTreeMap<String, Macro>,
     /// Images by name, each a base64 `data:` URL.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub assets: BTreeMap<String, String>,

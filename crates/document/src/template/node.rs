@@ -366,6 +366,16 @@ nodes! {
         empty: Vec<Node>,
     }
 
+    /// The nodes of a macro.
+    Use {
+        /// Name of the macro.
+        #[serde(rename = "macro")]
+        name: String,
+        /// Values of its parameters. Text that is one expression keeps the type of its value.
+        #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+        with: std::collections::BTreeMap<String, Text>,
+    }
+
     /// A table of contents of the headings, with page numbers.
     TableOfContents {
         /// Title.

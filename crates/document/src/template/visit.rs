@@ -39,6 +39,11 @@ pub(crate) fn visit<'t>(template: &'t Template, see: &mut dyn FnMut(&str, Site<'
         });
     });
     walk.below("page", |walk| walk.page(&template.page));
+    walk.below("macros", |walk| {
+        for (name, used) in &template.macros {
+            walk.below(name, |walk| walk.nodes("body", &used.body));
+        }
+    });
     walk.nodes("body", &template.body);
     for (path, text) in template.dynamic.texts() {
         (walk.see)(&path, Site::Text(text));
@@ -216,6 +221,11 @@ impl<'t> Walk<'_, 't> {
             }
             Node::TableOfContents(node) => self.content("title", node.title.as_ref()),
             Node::Positioned(node) => self.nodes("body", &node.body),
+            Node::Use(node) => self.below("with", |walk| {
+                for (name, value) in &node.with {
+                    walk.text(name, Some(value));
+                }
+            }),
             _ => self.leaf(node),
         }
     }

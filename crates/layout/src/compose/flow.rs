@@ -305,9 +305,20 @@ impl<'s> Flow<'s> {
 
     /// Places the pending chain of fragments that stay together.
     pub(super) fn flush(&mut self, composer: &mut Composer<'_>) {
-        let chain = std::mem::take(&mut self.chain);
+        let mut chain = std::mem::take(&mut self.chain);
         if chain.is_empty() || self.refused {
             return;
+        }
+        // The end of a table, which waits with what follows: if that starts a page, the table's header
+        // must not stand there alone.
+        while chain
+            .front()
+            .and_then(|fragment| fragment.repeat.as_ref())
+            .is_some_and(Vec::is_empty)
+            && chain.len() > 1
+        {
+            self.repeat_rows(Vec::new());
+            chain.pop_front();
         }
         let ends = |fragment: &Fragment| matches!(fragment.page_rows, Some(PageRowsMark::End));
         if let (Some(active), true) = (&mut self.active, chain.iter().any(ends)) {

@@ -37,6 +37,8 @@ impl Composer<'_> {
         };
         let width = (place.width - indent).max(1.0);
         let mut fragments = std::collections::VecDeque::new();
+        // The space that the block above wants below it; the items use the field for their own.
+        let above = self.space_after;
         for (index, item) in list.items.iter().enumerate() {
             let item_tag = self.tag(TagKind::ListItem, tag);
             let label_tag = self.tag(TagKind::ListLabel, item_tag);
@@ -85,6 +87,7 @@ impl Composer<'_> {
             }
             fragments.append(&mut collector.fragments);
         }
+        self.space_after = above;
         self.push_fragments(block, fragments, out);
     }
 

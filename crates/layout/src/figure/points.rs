@@ -96,27 +96,42 @@ pub(super) fn lines(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot, taken: &mut L
     if !chart.labels {
         return;
     }
+    let has_bars = chart.series.iter().any(|series| series.mark == Mark::Bar);
     for series in chart.series.iter().filter(is_line) {
         for category in 0..plot.slots {
             if let (Some(value), Some(text)) = (series.value(category), series.labels.get(category))
             {
                 let point = (plot.middle(category), plot.at(value, series.secondary));
-                near(pen, plot, taken, point, text);
+                near(pen, plot, taken, point, text, has_bars);
             }
         }
     }
 }
 
-/// Labels a point above it or, if something is there, below it.
-fn near(pen: &mut Pen<'_>, plot: &Plot, taken: &mut Labels, (x, y): (f32, f32), text: &str) {
+/// Labels a point above it or, if something is there, below it; on a white ground where bars may be
+/// behind it.
+fn near(
+    pen: &mut Pen<'_>,
+    plot: &Plot,
+    taken: &mut Labels,
+    (x, y): (f32, f32),
+    text: &str,
+    on_bars: bool,
+) {
     let (color, gap, half) = (pen.text, pen.size * 0.6, pen.width(text) / 2.0);
     // Beside the axis stand its own labels.
     let x = x.min(plot.right() + pen.size * 0.5 - half);
     let x = x.max(plot.left + pen.size * 0.2 + half);
     let below = y + gap + pen.size * CAP_HEIGHT;
-    let above = taken.level(pen, (x, y - gap), text, color, Anchor::Middle);
-    if !above && below <= plot.bottom() {
-        taken.level(pen, (x, below), text, color, Anchor::Middle);
+    let mut draw = |y: f32| {
+        if on_bars {
+            taken.on_white(pen, (x, y), text, color, Anchor::Middle)
+        } else {
+            taken.level(pen, (x, y), text, color, Anchor::Middle)
+        }
+    };
+    if !draw(y - gap) && below <= plot.bottom() {
+        draw(below);
     }
 }
 
@@ -165,7 +180,7 @@ pub(super) fn scatter(
     for series in &chart.series {
         for (place, text) in series.labels.iter().enumerate() {
             if let Some(at) = point(series, place) {
-                near(pen, plot, taken, at, text);
+                near(pen, plot, taken, at, text, false);
             }
         }
     }

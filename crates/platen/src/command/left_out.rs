@@ -55,6 +55,7 @@ mod tests {
         let native = [
             "render",
             "validate",
+            "lint",
             "schema",
             "fonts",
             "demo",
