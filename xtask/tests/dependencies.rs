@@ -30,13 +30,12 @@ const LICENCES: [&str; 17] = [
 ];
 
 /// Banned crates, and why.
-const BANNED: [(&str, &str); 3] = [
+const BANNED: [(&str, &str); 2] = [
     (
         "openssl-sys",
         "TLS is rustls: one implementation, and no library of the system",
     ),
     ("native-tls", "TLS is rustls"),
-    ("chrono", "times are jiff's"),
 ];
 
 /// Dependencies that are listed only for their features, by crate.

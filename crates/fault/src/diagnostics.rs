@@ -185,6 +185,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "Text and its ground have too little contrast.",
     ),
     (
+        "macro-cycle",
+        "A macro uses itself, directly or through others.",
+    ),
+    (
         "misplaced-page-number",
         "Page numbers are allowed only in inline content.",
     ),
@@ -331,6 +335,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "The link leads to an `id` that does not exist.",
     ),
     ("unknown-locale", "The locale is unknown."),
+    ("unknown-macro", "The template has no macro of this name."),
     ("unknown-message", "There is no message of this name."),
     ("unknown-node-type", "There is no node of this type."),
     ("unknown-path", "The schema of the data has no such field."),

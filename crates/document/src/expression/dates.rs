@@ -29,8 +29,13 @@ pub(super) fn by_pattern(value: &Dynamic, pattern: &str, shared: &Shared) -> Out
     text.map(Dynamic::from).map_err(error)
 }
 
+/// Moves a moment by a number of units.
+type Step = fn(Moment, i64) -> Option<Moment>;
+/// Reads a part of a moment.
+type Part = fn(Moment) -> Option<i64>;
+
 pub(super) fn add(environment: &mut Environment<'static>) {
-    let steps: [(&str, fn(Moment, i64) -> Option<Moment>); 3] = [
+    let steps: [(&str, Step); 3] = [
         ("addDays", Moment::plus_days),
         ("addMonths", Moment::plus_months),
         ("addYears", |moment, years| {
@@ -63,8 +68,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
             },
         );
     }
-    let parts: [(&str, fn(Moment) -> Option<i64>); 2] =
-        [("weekday", Moment::weekday), ("week", Moment::week)];
+    let parts: [(&str, Part); 2] = [("weekday", Moment::weekday), ("week", Moment::week)];
     for (name, part) in parts {
         environment.add_filter(
             name,

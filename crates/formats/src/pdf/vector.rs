@@ -316,7 +316,7 @@ impl Drawing<'_> {
     /// Writes a shading pattern (§8.7.4). Its matrix leads to the space of the form.
     fn shading(&mut self, kind: u8, ends: &str, stops: &[Stop], matrix: Transform) -> Reference {
         let function = stitched(stops);
-        let mut body = format!("<</PatternType 2/Matrix[");
+        let mut body = String::from("<</PatternType 2/Matrix[");
         push_matrix(&mut body, matrix);
         let _ = write!(
             body,

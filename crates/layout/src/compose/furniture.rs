@@ -134,7 +134,7 @@ impl Composer<'_> {
             let side = PageSide {
                 first: origin.first,
                 last: number == counts[origin.section],
-                even: page.number % 2 == 0,
+                even: page.number.is_multiple_of(2),
             };
             let background = match &section.first_background {
                 Some(background) if origin.first => background,

@@ -4,6 +4,7 @@ use platen_document::bound::{Chart, ChartKind};
 
 use super::{
     Anchor,
+    area::Plot,
     categories::{CategoryLabels, RowLabels},
     labels::Labels,
     legend::Below,
@@ -11,71 +12,6 @@ use super::{
     plot, points,
     scale::Scale,
 };
-
-/// The area in which values are drawn. Values grow upwards, or to the right if it is horizontal.
-pub(super) struct Plot {
-    pub left: f32,
-    pub top: f32,
-    pub width: f32,
-    pub height: f32,
-    pub horizontal: bool,
-    /// Number of categories, at least 1.
-    pub slots: usize,
-    primary: Scale,
-    secondary: Option<Scale>,
-}
-
-impl Plot {
-    pub fn scale(&self, secondary: bool) -> &Scale {
-        self.secondary
-            .as_ref()
-            .filter(|_| secondary)
-            .unwrap_or(&self.primary)
-    }
-
-    /// The coordinate of a share of the value axis: y, or x if the plot is horizontal.
-    pub fn along(&self, share: f32) -> f32 {
-        if self.horizontal {
-            self.left + self.width * share
-        } else {
-            self.top + self.height * (1.0 - share)
-        }
-    }
-
-    /// The coordinate of a value.
-    pub fn at(&self, value: f64, secondary: bool) -> f32 {
-        self.along(self.scale(secondary).share(value))
-    }
-
-    /// The coordinate at which bars and areas start.
-    pub fn base(&self, secondary: bool) -> f32 {
-        self.along(self.scale(secondary).base())
-    }
-
-    /// Width of a category, or its height if the plot is horizontal.
-    pub fn slot(&self) -> f32 {
-        let length = if self.horizontal {
-            self.height
-        } else {
-            self.width
-        };
-        length / self.slots as f32
-    }
-
-    /// The coordinate of the center of a category: x, or y if the plot is horizontal.
-    pub fn middle(&self, category: usize) -> f32 {
-        let start = if self.horizontal { self.top } else { self.left };
-        start + (category as f32 + 0.5) * self.slot()
-    }
-
-    pub fn right(&self) -> f32 {
-        self.left + self.width
-    }
-
-    pub fn bottom(&self) -> f32 {
-        self.top + self.height
-    }
-}
 
 /// Widest of some texts in points.
 fn widest<'a>(pen: &Pen<'_>, texts: impl Iterator<Item = &'a str>) -> f32 {
@@ -104,15 +40,9 @@ pub(super) fn draw(pen: &mut Pen<'_>, chart: &Chart, width: f32, height: f32) {
     legend.draw(pen, below);
 }
 
-/// Draws a chart whose values grow upwards. Returns where its legend begins.
-fn upright(
-    pen: &mut Pen<'_>,
-    chart: &Chart,
-    top: f32,
-    (width, height): (f32, f32),
-    full: f32,
-) -> f32 {
-    let top = top + if chart.labels { pen.line() } else { 0.0 };
+/// The area of a chart whose values grow upwards, between the labels of its axes; its height is not
+/// known yet.
+fn upright_plot(pen: &Pen<'_>, chart: &Chart, top: f32, width: f32) -> Plot {
     let primary = Scale::new(&chart.value_axis, chart);
     let secondary = chart
         .secondary_axis
@@ -130,7 +60,7 @@ fn upright(
         }
         _ => pen.size * 0.5,
     };
-    let mut plot = Plot {
+    Plot {
         left,
         top,
         width: (width - left - right).max(1.0),
@@ -139,7 +69,19 @@ fn upright(
         slots: chart.categories.len().max(1),
         primary,
         secondary,
-    };
+    }
+}
+
+/// Draws a chart whose values grow upwards. Returns where its legend begins.
+fn upright(
+    pen: &mut Pen<'_>,
+    chart: &Chart,
+    top: f32,
+    (width, height): (f32, f32),
+    full: f32,
+) -> f32 {
+    let top = top + if chart.labels { pen.line() } else { 0.0 };
+    let mut plot = upright_plot(pen, chart, top, width);
     let across = chart
         .x_axis
         .as_ref()
@@ -170,7 +112,7 @@ fn upright(
         None => plot::draw(pen, chart, &plot, &mut taken),
     }
     let (axis, base) = (pen.axis, plot.base(false));
-    pen.line_between((left, base), (plot.right(), base), 0.75, axis);
+    pen.line_between((plot.left, base), (plot.right(), base), 0.75, axis);
     if let Some(labels) = labels {
         labels.draw(pen, &plot, full);
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Anchor,
-    axes::Plot,
+    area::Plot,
     pen::{CAP_HEIGHT, Pen, ellipsize, wrap},
 };
 

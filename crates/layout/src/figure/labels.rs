@@ -105,7 +105,7 @@ impl Labels {
     fn claim(&mut self, place: Box) -> bool {
         let (left, top, right, bottom) = place;
         let inside = left >= 0.0 && top >= 0.0 && right <= self.figure.0 && bottom <= self.figure.1;
-        if !inside || !(right > left) {
+        if !inside || right <= left {
             return false;
         }
         let square = |at: f32| (at / self.side) as i32;

@@ -3,6 +3,7 @@
 //!
 //! The origin is the top left corner, the y axis points down, lengths are in points.
 
+mod area;
 mod axes;
 mod barcode;
 mod categories;

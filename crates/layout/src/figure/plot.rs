@@ -8,7 +8,7 @@ use platen_document::{
 
 use super::{
     Anchor, Shape,
-    axes::Plot,
+    area::Plot,
     labels::Labels,
     pen::{CAP_HEIGHT, Pen, text_on},
     points,

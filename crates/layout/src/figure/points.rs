@@ -7,7 +7,7 @@ use platen_document::{
 
 use super::{
     Anchor, PathCommand, Shape,
-    axes::Plot,
+    area::Plot,
     labels::Labels,
     pen::{CAP_HEIGHT, Pen, mix},
     plot,

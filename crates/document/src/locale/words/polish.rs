@@ -2,62 +2,63 @@
 
 use super::groups;
 
+const SMALL: [&str; 20] = [
+    "zero",
+    "jeden",
+    "dwa",
+    "trzy",
+    "cztery",
+    "pięć",
+    "sześć",
+    "siedem",
+    "osiem",
+    "dziewięć",
+    "dziesięć",
+    "jedenaście",
+    "dwanaście",
+    "trzynaście",
+    "czternaście",
+    "piętnaście",
+    "szesnaście",
+    "siedemnaście",
+    "osiemnaście",
+    "dziewiętnaście",
+];
+const TENS: [&str; 10] = [
+    "",
+    "",
+    "dwadzieścia",
+    "trzydzieści",
+    "czterdzieści",
+    "pięćdziesiąt",
+    "sześćdziesiąt",
+    "siedemdziesiąt",
+    "osiemdziesiąt",
+    "dziewięćdziesiąt",
+];
+const HUNDREDS: [&str; 10] = [
+    "",
+    "sto",
+    "dwieście",
+    "trzysta",
+    "czterysta",
+    "pięćset",
+    "sześćset",
+    "siedemset",
+    "osiemset",
+    "dziewięćset",
+];
+/// One, two to four, and more.
+const POWERS: [[&str; 3]; 5] = [
+    ["", "", ""],
+    ["tysiąc", "tysiące", "tysięcy"],
+    ["milion", "miliony", "milionów"],
+    ["miliard", "miliardy", "miliardów"],
+    ["bilion", "biliony", "bilionów"],
+];
+
 /// Polish: a noun of a power of a thousand has the form that its number asks for.
 pub(super) fn polish(number: u64) -> String {
-    const SMALL: [&str; 20] = [
-        "zero",
-        "jeden",
-        "dwa",
-        "trzy",
-        "cztery",
-        "pięć",
-        "sześć",
-        "siedem",
-        "osiem",
-        "dziewięć",
-        "dziesięć",
-        "jedenaście",
-        "dwanaście",
-        "trzynaście",
-        "czternaście",
-        "piętnaście",
-        "szesnaście",
-        "siedemnaście",
-        "osiemnaście",
-        "dziewiętnaście",
-    ];
-    const TENS: [&str; 10] = [
-        "",
-        "",
-        "dwadzieścia",
-        "trzydzieści",
-        "czterdzieści",
-        "pięćdziesiąt",
-        "sześćdziesiąt",
-        "siedemdziesiąt",
-        "osiemdziesiąt",
-        "dziewięćdziesiąt",
-    ];
-    const HUNDREDS: [&str; 10] = [
-        "",
-        "sto",
-        "dwieście",
-        "trzysta",
-        "czterysta",
-        "pięćset",
-        "sześćset",
-        "siedemset",
-        "osiemset",
-        "dziewięćset",
-    ];
-    /// One, two to four, and more.
-    const POWERS: [[&str; 3]; 5] = [
-        ["", "", ""],
-        ["tysiąc", "tysiące", "tysięcy"],
-        ["milion", "miliony", "milionów"],
-        ["miliard", "miliardy", "miliardów"],
-        ["bilion", "biliony", "bilionów"],
-    ];
     if number == 0 {
         return SMALL[0].to_owned();
     }

@@ -114,88 +114,89 @@ fn spanish_number(number: u64, short: bool) -> String {
         1 => words.push("mil".to_owned()),
         count => words.push(format!("{} mil", spanish_group(count, true))),
     }
-    if rest % 1000 > 0 {
+    if !rest.is_multiple_of(1000) {
         words.push(spanish_group(rest % 1000, short));
     }
     words.join(" ")
 }
 
+const SPANISH_SMALL: [&str; 30] = [
+    "",
+    "uno",
+    "dos",
+    "tres",
+    "cuatro",
+    "cinco",
+    "seis",
+    "siete",
+    "ocho",
+    "nueve",
+    "diez",
+    "once",
+    "doce",
+    "trece",
+    "catorce",
+    "quince",
+    "dieciséis",
+    "diecisiete",
+    "dieciocho",
+    "diecinueve",
+    "veinte",
+    "veintiuno",
+    "veintidós",
+    "veintitrés",
+    "veinticuatro",
+    "veinticinco",
+    "veintiséis",
+    "veintisiete",
+    "veintiocho",
+    "veintinueve",
+];
+const SPANISH_TENS: [&str; 10] = [
+    "",
+    "",
+    "",
+    "treinta",
+    "cuarenta",
+    "cincuenta",
+    "sesenta",
+    "setenta",
+    "ochenta",
+    "noventa",
+];
+const SPANISH_HUNDREDS: [&str; 10] = [
+    "",
+    "ciento",
+    "doscientos",
+    "trescientos",
+    "cuatrocientos",
+    "quinientos",
+    "seiscientos",
+    "setecientos",
+    "ochocientos",
+    "novecientos",
+];
+
 fn spanish_group(group: u64, short: bool) -> String {
-    const SMALL: [&str; 30] = [
-        "",
-        "uno",
-        "dos",
-        "tres",
-        "cuatro",
-        "cinco",
-        "seis",
-        "siete",
-        "ocho",
-        "nueve",
-        "diez",
-        "once",
-        "doce",
-        "trece",
-        "catorce",
-        "quince",
-        "dieciséis",
-        "diecisiete",
-        "dieciocho",
-        "diecinueve",
-        "veinte",
-        "veintiuno",
-        "veintidós",
-        "veintitrés",
-        "veinticuatro",
-        "veinticinco",
-        "veintiséis",
-        "veintisiete",
-        "veintiocho",
-        "veintinueve",
-    ];
-    const TENS: [&str; 10] = [
-        "",
-        "",
-        "",
-        "treinta",
-        "cuarenta",
-        "cincuenta",
-        "sesenta",
-        "setenta",
-        "ochenta",
-        "noventa",
-    ];
-    const HUNDREDS: [&str; 10] = [
-        "",
-        "ciento",
-        "doscientos",
-        "trescientos",
-        "cuatrocientos",
-        "quinientos",
-        "seiscientos",
-        "setecientos",
-        "ochocientos",
-        "novecientos",
-    ];
     if group == 100 {
         return "cien".to_owned();
     }
     let (hundreds, rest) = (group as usize / 100, group as usize % 100);
     let mut words = Vec::new();
     if hundreds > 0 {
-        words.push(HUNDREDS[hundreds].to_owned());
+        words.push(SPANISH_HUNDREDS[hundreds].to_owned());
     }
     let units = match rest % 10 {
         1 if short => "un",
-        units => SMALL[units],
+        units => SPANISH_SMALL[units],
     };
     match (rest / 10, rest % 10) {
         (0, 0) => {}
         (0, _) => words.push(units.to_owned()),
         (2, 1) if short => words.push("veintiún".to_owned()),
-        (1 | 2, _) => words.push(SMALL[rest].to_owned()),
-        (tens, 0) => words.push(TENS[tens].to_owned()),
-        (tens, _) => words.push(format!("{} y {units}", TENS[tens])),
+        (1 | 2, _) => words.push(SPANISH_SMALL[rest].to_owned()),
+        (tens, 0) => words.push(SPANISH_TENS[tens].to_owned()),
+        (tens, _) => words.push(format!("{} y {units}", SPANISH_TENS[tens])),
     }
     words.join(" ")
 }
