@@ -15,7 +15,7 @@ use crate::{Diagnostic, pointer};
 const MAX_OF_A_RULE: usize = 10;
 
 /// Reads a template's source and returns warnings, in the order of the template. Whether it is valid
-/// is for [`crate::parse()`] to say.
+/// is for [`crate::parse_template`] to say.
 #[must_use]
 pub fn lint(template: &Json) -> Vec<Diagnostic> {
     let mut lint = Lint {
