@@ -20,6 +20,7 @@ need redis-server redis-server
 need nginx nginx-light
 need faketime faketime
 need crun crun
+need runc runc
 [ "${1:-}" != fleet ] || need prometheus prometheus
 if [ "${1:-}" = deploy ]; then
     need promtool prometheus

@@ -266,6 +266,8 @@ impl<'s> Flow<'s> {
         if self.notes.height() == 0.0 {
             return;
         }
+        // Notes stay below this column, so what is above them must not move to another.
+        self.band.is_fixed = true;
         let frame = self.frame();
         let (width, dx) = (self.column_width(), self.column_offset());
         if let Some(page) = self.pages.last_mut() {

@@ -45,6 +45,7 @@ impl Flow<'_> {
     /// continues below them.
     pub(super) fn balance(&mut self) {
         let band = std::mem::take(&mut self.band);
+        self.band.top = band.top;
         let free = !band.is_fixed && self.repeat.is_empty() && self.notes.height() == 0.0;
         if self.columns < 2 || band.placed.is_empty() || self.refused || !free {
             return;
