@@ -98,6 +98,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "footnotes-as-rows",
         "Footnotes are written below the last row.",
     ),
+    (
+        "form-field-as-text",
+        "The format has no form fields: the field is written as text, or left out.",
+    ),
     ("header-omitted", "The format has no header or footer."),
     (
         "header-simplified",
@@ -136,6 +140,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "The schedule is not a cron expression that can match.",
     ),
     ("invalid-css", "The style sheet cannot be embedded."),
+    (
+        "invalid-form-field",
+        "A form field lacks a property of its kind, or has one of another.",
+    ),
     (
         "invalid-formula",
         "The formula or number format of a spreadsheet column cannot be used.",

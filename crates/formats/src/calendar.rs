@@ -42,6 +42,15 @@ pub(crate) fn iso_date_time(seconds: i64) -> String {
     )
 }
 
+/// Whether text is a date as controls take it: `2026-03-31`.
+pub(crate) fn is_iso_date(text: &str) -> bool {
+    let sound = |(index, byte): (usize, u8)| match index {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    text.len() == 10 && text.bytes().enumerate().all(sound)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -82,6 +82,7 @@ fn block_lines(block: &Block, document: &Document, lines: &mut Vec<String>) {
             lines.push(format!("[{}]", chart.title.as_ref().unwrap_or(&chart.alt)));
         }
         BlockKind::Signature(signature) => add(signature.label.as_deref().unwrap_or_default()),
+        BlockKind::FormField(field) => lines.push(field.as_text()),
         BlockKind::TableOfContents { title, .. } => add(title.as_deref().unwrap_or_default()),
         BlockKind::Divider { .. } | BlockKind::Spacer(_) | BlockKind::PageBreak => {}
     }

@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 
 use platen_document::{
     Color, Diagnostic,
-    bound::{ImageData, LineStyle, StyleId, StyleTable},
+    bound::{FormField, ImageData, LineStyle, StyleId, StyleTable},
     numbering::Counter,
 };
 
@@ -128,10 +128,34 @@ pub enum Item {
         /// Its tag in the logical structure.
         tag: TagId,
     },
+    /// A form field to fill in.
+    FormField {
+        /// The field.
+        field: Arc<FormField>,
+        /// Which part of it.
+        part: FieldPart,
+        /// Number of the items that follow and show what stands in it.
+        shown: u16,
+        /// What it shows while it is marked, if it can be.
+        mark: Option<Arc<Figure>>,
+        /// Where.
+        area: Area,
+        /// Its tag in the logical structure.
+        tag: TagId,
+    },
     /// Assigns the following items to this tag, until the next mark.
     Tag(TagId),
     /// Marks the following items as decoration or page furniture, until the next mark.
     Artifact(Artifact),
+}
+
+/// A part of a form field that has a place of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldPart {
+    /// All of it.
+    Whole,
+    /// The radio button of the option with this index.
+    Option(usize),
 }
 
 /// Kinds of content outside the logical structure (artifacts).

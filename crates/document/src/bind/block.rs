@@ -282,6 +282,7 @@ impl<'b> Binder<'b> {
                 width: node.width.map_or(198.425, |length| length.to_points()),
                 height: node.height.map_or(42.52, |length| length.to_points()),
             }),
+            Node::FormField(node) => self.form_field(node, scope),
             _ => return None,
         };
         Some((style, kind))

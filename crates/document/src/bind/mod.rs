@@ -8,6 +8,7 @@ mod block;
 mod cell;
 mod chart;
 mod dynamic;
+mod form;
 mod group;
 mod hand_row;
 pub(crate) mod image;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Chart, StyleId, Table, VerticalAlign};
+use super::{Chart, FormField, StyleId, Table, VerticalAlign};
 pub use crate::template::Symbology;
 use crate::{
     Color,
@@ -80,6 +80,8 @@ pub enum BlockKind {
     },
     /// A place to sign.
     Signature(Signature),
+    /// A field to fill in.
+    FormField(Arc<FormField>),
 }
 
 /// Inline content.

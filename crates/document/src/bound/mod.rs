@@ -5,6 +5,7 @@
 
 mod block;
 mod chart;
+mod form;
 mod page_rows;
 mod style;
 mod table;
@@ -12,6 +13,7 @@ mod table;
 pub use self::{
     block::*,
     chart::*,
+    form::*,
     page_rows::{Addends, PageRows, Running},
     style::{
         Align, Baseline, Border, Borders, LineStyle, Sides, Style, StyleId, StyleTable, TabAlign,

@@ -198,6 +198,10 @@ pub(super) fn sizes(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
             above_zero("width", field.width);
             above_zero("height", field.height);
         }
+        Node::FormField(field) => {
+            above_zero("width", field.width);
+            above_zero("height", field.height);
+        }
         Node::Divider(divider) => above_zero("thickness", divider.thickness),
         Node::Spacer(spacer) => above_zero("height", Some(spacer.height)),
         _ => {}

@@ -1,5 +1,6 @@
 //! Checks of a template beyond its structure: names, limits, references between parts.
 
+mod form;
 mod layout;
 mod macros;
 
@@ -61,6 +62,12 @@ pub(crate) fn template(
             if let Node::SignatureField(field) = node {
                 let path = pointer::join(path, "name");
                 unique(&mut fields, &field.name, path, "name", found);
+            }
+            if let Node::FormField(field) = node
+                && !field.name.0.contains("{{")
+            {
+                let path = pointer::join(path, "name");
+                unique(&mut fields, &field.name.0, path, "name", found);
             }
             node_rules(node, path, found);
         }
@@ -284,6 +291,10 @@ pub(crate) fn node_rules(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
             "series",
             "a chart needs 1 to 50 series".to_owned(),
         ),
+        Node::FormField(field) => {
+            form::field(field, path, found);
+            layout::sizes(node, path, found);
+        }
         Node::Section(section) => {
             if let Some(own) = &section.numbering {
                 numbering(own, path, found);

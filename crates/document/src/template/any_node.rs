@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Barcode, Chart, Columns, Conditional, Divider, Expression, Footnote, Heading, Image, KeyValue,
-    List, PageBreak, Panel, Paragraph, Positioned, Repeat, Section, SignatureField, Spacer,
-    StyleRef, Table, TableOfContents, Text, Use,
+    Barcode, Chart, Columns, Conditional, Divider, Expression, Footnote, FormField, Heading, Image,
+    KeyValue, List, PageBreak, Panel, Paragraph, Positioned, Repeat, Section, SignatureField,
+    Spacer, StyleRef, Table, TableOfContents, Text, Use,
 };
 
 /// A node in the body.
@@ -56,6 +56,8 @@ pub enum Node {
     Footnote(Footnote),
     /// A place to sign.
     SignatureField(SignatureField),
+    /// A field to fill in.
+    FormField(Box<FormField>),
 }
 
 /// Evaluates an expression for the struct of any node.
@@ -83,6 +85,7 @@ macro_rules! of_every_node {
             Node::Positioned($inner) => $value,
             Node::Footnote($inner) => $value,
             Node::SignatureField($inner) => $value,
+            Node::FormField($inner) => $value,
         }
     };
 }

@@ -7,6 +7,7 @@
 mod any_node;
 mod chart;
 pub(crate) mod dynamic;
+mod form;
 mod inline;
 mod macros;
 mod node;
@@ -28,6 +29,7 @@ pub(crate) use self::page::default_margin;
 pub use self::{
     any_node::Node,
     chart::*,
+    form::*,
     inline::*,
     macros::Macro,
     node::*,

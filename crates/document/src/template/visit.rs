@@ -1,8 +1,8 @@
 //! Visits everything in a template that is checked or compiled, with its pointer.
 
 use super::{
-    CellSpec, Chart, ColumnSpec, Content, Expression, FormatSpec, GroupSpec, ListItem, Node,
-    PageSetup, RowSpec, Run, StyleRef, Table, Template, Text, TotalSpec,
+    CellSpec, Chart, ColumnSpec, Content, Expression, FieldOption, FormField, FormatSpec,
+    GroupSpec, ListItem, Node, PageSetup, RowSpec, Run, StyleRef, Table, Template, Text, TotalSpec,
 };
 use crate::pointer;
 
@@ -244,8 +244,25 @@ impl<'t> Walk<'_, 't> {
             }
             Node::Chart(node) => self.chart(node),
             Node::SignatureField(node) => self.text("label", node.label.as_ref()),
+            Node::FormField(node) => self.form_field(node),
             _ => {}
         }
+    }
+
+    fn form_field(&mut self, node: &'t FormField) {
+        self.text("name", Some(&node.name));
+        self.text("label", node.label.as_ref());
+        self.text("value", node.value.as_ref());
+        self.expression("checked", node.checked.as_ref());
+        self.expression("each", node.each.as_ref());
+        self.text("submit", node.submit.as_ref());
+        self.each("options", &node.options, |walk, option| match option {
+            FieldOption::Text(text) => walk.see(Site::Text(text)),
+            FieldOption::Full(option) => {
+                walk.text("value", Some(&option.value));
+                walk.text("label", Some(&option.label));
+            }
+        });
     }
 
     fn chart(&mut self, node: &'t Chart) {

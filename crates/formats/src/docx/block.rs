@@ -75,6 +75,7 @@ impl<'a> Writer<'a> {
                 self.contents(title.as_deref(), *depth, block.style, width);
             }
             BlockKind::Signature(signature) => self.signature(signature, block.style, width),
+            BlockKind::FormField(field) => self.form_field(field, block.style, width),
         }
         self.path = &block.path;
         Ok(())

@@ -5,6 +5,7 @@
 
 mod block;
 mod drawing;
+mod form;
 mod number;
 mod numbering;
 mod paragraph;
@@ -32,7 +33,9 @@ const NAMESPACES: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordproces
      xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\" \
      xmlns:wp=\"http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing\" \
      xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" \
-     xmlns:pic=\"http://schemas.openxmlformats.org/drawingml/2006/picture\"";
+     xmlns:pic=\"http://schemas.openxmlformats.org/drawingml/2006/picture\" \
+     xmlns:mc=\"http://schemas.openxmlformats.org/markup-compatibility/2006\" \
+     xmlns:w14=\"http://schemas.microsoft.com/office/word/2010/wordml\" mc:Ignorable=\"w14\"";
 
 /// Information that the document does not carry.
 #[derive(Clone, Copy, Debug, Default)]

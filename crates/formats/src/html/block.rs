@@ -76,6 +76,7 @@ impl<'a> Writer<'a> {
                 self.table_of_contents(title.as_deref(), *depth, style);
             }
             BlockKind::Signature(signature) => self.signature(signature, &open, block),
+            BlockKind::FormField(field) => self.form_field(field, &open, block),
         }
     }
 

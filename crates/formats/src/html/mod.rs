@@ -3,6 +3,7 @@
 
 mod block;
 mod figure;
+mod form;
 mod style;
 mod table;
 
@@ -51,6 +52,8 @@ struct Writer<'a> {
     footnotes_marked: FxHashSet<u32>,
     /// Inside a header or footer. These repeat, so they define no link targets.
     in_margin: bool,
+    /// Whether the form that controls belong to is written.
+    has_form: bool,
     /// Text width of the section, in points.
     width: f32,
     /// Width and height of the section's pages, in points.
@@ -72,6 +75,7 @@ impl<'a> Writer<'a> {
             headings_written: 0,
             footnotes_marked: FxHashSet::default(),
             in_margin: false,
+            has_form: false,
             width: 0.0,
             page_size: (0.0, 0.0),
             list_level: 0,

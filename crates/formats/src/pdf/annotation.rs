@@ -23,7 +23,7 @@ pub(super) struct AnnotationContext<'c, 'a> {
 impl AnnotationContext<'_, '_> {
     /// Adds an annotation to the structure. Returns its key in the parent tree; `None` without
     /// tags.
-    fn attach(&mut self, tag: TagId, reference: Reference, page_count: usize) -> Option<usize> {
+    pub fn attach(&mut self, tag: TagId, reference: Reference, page_count: usize) -> Option<usize> {
         let structure = self.structure.as_deref_mut()?;
         Some(structure.add_annotation(tag, reference, page_count, self.file))
     }
@@ -97,7 +97,7 @@ impl<'a> PageWriter<'a> {
     ) -> Reference {
         let reference = context.file.reserve();
         let key = context.attach(tag, reference, self.places.pages.len());
-        let name = self.field_name(name);
+        let name = self.forms.name(name);
         let appearance = context.file.reserve();
         let mut entries = Vec::new();
         entries.raw("/Type/XObject/Subtype/Form/Resources<<>>/BBox[0 0 ");
@@ -113,25 +113,11 @@ impl<'a> PageWriter<'a> {
             parent_key(out, key);
             out.raw("/AP<</N ").reference(appearance).raw(">>>>");
         });
-        self.fields.push((name, reference));
+        self.forms.fields.push((name, reference));
         reference
     }
 
-    /// A field name that is not yet taken. Full stops are replaced: they would nest the field in
-    /// another.
-    fn field_name(&self, name: &str) -> String {
-        let name = name.replace('.', "-");
-        let taken = |wanted: &str| self.fields.iter().any(|(known, _)| known == wanted);
-        if !taken(&name) {
-            return name;
-        }
-        (2..)
-            .map(|number| format!("{name}-{number}"))
-            .find(|wanted| !taken(wanted))
-            .unwrap_or(name)
-    }
-
-    fn rectangle(&self, out: &mut Vec<u8>, area: Area, page: usize) {
+    pub fn rectangle(&self, out: &mut Vec<u8>, area: Area, page: usize) {
         let height = self.heights[page];
         out.raw("/Rect[").length(area.x).raw(" ");
         out.length(height - area.y - area.height.max(0.1)).raw(" ");
@@ -150,14 +136,14 @@ impl<'a> PageWriter<'a> {
     }
 }
 
-fn parent_key(out: &mut Vec<u8>, key: Option<usize>) {
+pub(super) fn parent_key(out: &mut Vec<u8>, key: Option<usize>) {
     if let Some(key) = key {
         out.raw("/StructParent ").integer(key as i64);
     }
 }
 
 /// A link's address in ASCII, as ISO 32000-1 §12.6.4.7 requires, percent-encoded.
-fn ascii_address(link: &str) -> String {
+pub(super) fn ascii_address(link: &str) -> String {
     let mut address = String::with_capacity(link.len());
     for character in link.chars() {
         if character.is_ascii() {

@@ -10,6 +10,7 @@ mod color_profile;
 mod error;
 mod file;
 mod font;
+mod form;
 mod graphics;
 mod image;
 mod metadata;
@@ -44,6 +45,8 @@ use self::{
 struct Findings {
     /// Violations of PDF/UA-1 only.
     accessible: Vec<String>,
+    /// Violations of PDF/A only.
+    archival: Vec<String>,
     /// Violations of both PDF/A and PDF/UA-1.
     all: Vec<String>,
 }
@@ -116,10 +119,14 @@ pub fn write(
             .all
             .push("a font's licence forbids embedding".to_owned());
     }
-    if archival && !findings.all.is_empty() {
+    if archival {
+        let all = findings.all.iter().cloned();
+        findings.archival.extend(all);
+    }
+    if archival && !findings.archival.is_empty() {
         return Err(Error::Standard {
             standard: options.standard.name(),
-            reasons: reasons(findings.all),
+            reasons: reasons(findings.archival),
         });
     }
     let mut warnings = Vec::new();
@@ -153,6 +160,9 @@ fn check(document: &Document, writer: &PageWriter<'_>, findings: &mut Findings) 
     if document.language.is_empty() {
         let reason = "the document has no language".to_owned();
         findings.accessible.push(reason);
+    }
+    if writer.forms.acts {
+        findings.archival.push("a button acts".to_owned());
     }
     for text in &writer.text.missing {
         findings
@@ -204,13 +214,7 @@ fn catalog(
             out.raw("/MarkInfo<</Marked true>>/StructTreeRoot ");
             out.reference(structure);
         }
-        if !writer.fields.is_empty() {
-            out.raw("/AcroForm<</Fields[");
-            for (_, field) in &writer.fields {
-                out.reference(*field).raw(" ");
-            }
-            out.raw("]>>");
-        }
+        writer.forms.catalog(out);
         page_label::write(out, &writer.labels);
         if let Some(outline) = outline {
             out.raw("/Outlines ").reference(outline);

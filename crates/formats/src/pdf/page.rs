@@ -8,13 +8,14 @@ use platen_document::{
 };
 use platen_layout::{
     Layout, Shaper,
-    page::{Area, Artifact, Item, Page, TagId, TagKind},
+    page::{Area, Artifact, Item, Page, PlacedWord, TagId, TagKind},
 };
 
 use super::{
     annotation::AnnotationContext,
     error::Error,
     file::File,
+    form::{Forms, Widget},
     graphics::Graphics,
     image, page_label,
     structure::{self, Structure},
@@ -35,8 +36,7 @@ pub(super) struct PageWriter<'a> {
     /// Reserved object numbers of the pages, their tree and the shared resources.
     pub places: PagePlaces,
     pub text: TextWriter,
-    /// Signature fields with their names.
-    pub fields: Vec<(String, Reference)>,
+    pub forms: Forms,
     images: HashMap<*const ImageData, usize>,
     written_images: Vec<image::Written>,
     /// Whether the current page shows a translucent image.
@@ -100,6 +100,15 @@ fn write_node(
     });
 }
 
+/// What items are drawn on: a page, or the appearance of a field.
+#[derive(Clone, Copy)]
+pub(super) struct Sheet<'p> {
+    /// In points: PDF measures from the bottom.
+    pub height: f32,
+    /// Words of the texts.
+    pub words: &'p [PlacedWord],
+}
+
 /// What the following content belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Mark {
@@ -108,13 +117,22 @@ enum Mark {
 }
 
 /// The open mark of a content stream, and the one that the next item needs.
-struct Marks<'s, 'a> {
+pub(super) struct Marks<'s, 'a> {
     structure: Option<&'s mut Structure<'a>>,
     wanted: Mark,
     open: Option<Mark>,
 }
 
 impl Marks<'_, '_> {
+    /// For content that has no structure of its own.
+    pub fn none() -> Self {
+        Self {
+            structure: None,
+            wanted: Mark::Artifact(Artifact::Decoration),
+            open: None,
+        }
+    }
+
     /// Opens the wanted mark, if it is not open already, before something is drawn.
     fn ensure(&mut self, out: &mut Vec<u8>, file: &mut File) {
         if self.open == Some(self.wanted) {
@@ -141,6 +159,13 @@ impl Marks<'_, '_> {
             }
         }
         self.open = Some(self.wanted);
+    }
+
+    /// Gives a tag its place among those around it, before it has content.
+    fn claim(&mut self, tag: TagId, file: &mut File) {
+        if let Some(structure) = &mut self.structure {
+            structure.link(tag, file);
+        }
     }
 
     fn close(&mut self, out: &mut Vec<u8>) {
@@ -185,7 +210,7 @@ impl<'a> PageWriter<'a> {
             shaper,
             places,
             text: TextWriter::default(),
-            fields: Vec::new(),
+            forms: Forms::default(),
             images: HashMap::new(),
             written_images: Vec::new(),
             translucent: false,
@@ -214,27 +239,43 @@ impl<'a> PageWriter<'a> {
             open: None,
         };
         let mut graphics = Graphics::new(page.height);
+        let sheet = Sheet {
+            height: page.height,
+            words: &page.words,
+        };
         let mut waiting = Vec::new();
-        for item in &page.items {
+        let mut rest = page.items.as_slice();
+        while let [item, after @ ..] = rest {
+            rest = after;
             match item {
                 Item::Tag(tag) => marks.want(Mark::Tag(*tag), &mut out, file),
                 Item::Artifact(kind) => marks.wanted = Mark::Artifact(*kind),
-                Item::Link { .. } | Item::SignatureField { .. } => waiting.push(item),
+                Item::Link { .. } => waiting.push((item, [].as_slice())),
+                Item::SignatureField { tag, .. } => {
+                    marks.claim(*tag, file);
+                    waiting.push((item, [].as_slice()));
+                }
+                Item::FormField { tag, shown, .. } => {
+                    marks.claim(*tag, file);
+                    let (shown, others) = rest.split_at(rest.len().min(usize::from(*shown)));
+                    waiting.push((item, shown));
+                    rest = others;
+                }
                 other => {
                     marks.ensure(&mut out, file);
-                    self.draw(&mut out, file, page, other, &mut graphics, &mut marks)?;
+                    self.draw(&mut out, file, sheet, other, &mut graphics, &mut marks)?;
                 }
             }
         }
         marks.close(&mut out);
         let mut annotations = Vec::new();
-        for item in waiting {
+        for (item, shown) in waiting {
             let context = AnnotationContext {
                 file,
                 structure: structure.as_deref_mut(),
                 page: index,
             };
-            annotations.extend(self.annotation(item, context));
+            annotations.extend(self.interactive(item, shown, page, context)?);
         }
         if let Some(structure) = structure {
             structure.end_page(file);
@@ -244,6 +285,36 @@ impl<'a> PageWriter<'a> {
         self.content = out;
         self.page_object(file, (index, page), content, &annotations);
         Ok(())
+    }
+
+    /// Writes a link or field, of which `shown` shows the value.
+    fn interactive(
+        &mut self,
+        item: &Item,
+        shown: &[Item],
+        page: &Page,
+        context: AnnotationContext<'_, 'a>,
+    ) -> Result<Option<Reference>, Error> {
+        let Item::FormField {
+            field,
+            part,
+            area,
+            tag,
+            mark,
+            ..
+        } = item
+        else {
+            return Ok(self.annotation(item, context));
+        };
+        let widget = Widget {
+            field,
+            part: *part,
+            area: *area,
+            tag: *tag,
+            shown,
+            mark: mark.as_deref(),
+        };
+        self.form_field(&widget, page, context).map(Some)
     }
 
     fn page_object(
@@ -278,11 +349,11 @@ impl<'a> PageWriter<'a> {
         });
     }
 
-    fn draw(
+    pub fn draw(
         &mut self,
         out: &mut Vec<u8>,
         file: &mut File,
-        page: &Page,
+        sheet: Sheet<'_>,
         item: &Item,
         graphics: &mut Graphics,
         marks: &mut Marks<'_, '_>,
@@ -295,10 +366,10 @@ impl<'a> PageWriter<'a> {
                 let mut context = RunContext {
                     shaper: self.shaper,
                     file,
-                    page_height: page.height,
+                    page_height: sheet.height,
                     letter_spacing: style.letter_spacing,
                 };
-                let words = &page.words[run.words.start as usize..run.words.end as usize];
+                let words = &sheet.words[run.words.start as usize..run.words.end as usize];
                 self.text.draw(out, run, words, &mut context);
             }
             Item::Rect { area, color } => graphics.rectangle(out, *area, *color),
@@ -310,7 +381,7 @@ impl<'a> PageWriter<'a> {
                 style,
             } => graphics.line(out, *from, *to, *width, *color, *style),
             Item::Image { data, area } => {
-                marks.place_figure(*area, page.height);
+                marks.place_figure(*area, sheet.height);
                 let index = self.image(file, data)?;
                 self.translucent |= self.written_images[index].translucent;
                 graphics.image(out, index, *area);
@@ -322,10 +393,14 @@ impl<'a> PageWriter<'a> {
                     width: figure.width,
                     height: figure.height,
                 };
-                marks.place_figure(area, page.height);
+                marks.place_figure(area, sheet.height);
                 graphics.figure(out, figure, *at);
             }
-            Item::Link { .. } | Item::SignatureField { .. } | Item::Tag(_) | Item::Artifact(_) => {}
+            Item::Link { .. }
+            | Item::SignatureField { .. }
+            | Item::FormField { .. }
+            | Item::Tag(_)
+            | Item::Artifact(_) => {}
         }
         Ok(())
     }
@@ -356,6 +431,7 @@ impl<'a> PageWriter<'a> {
     /// [`Error::Font`] if a font is broken.
     pub fn finish(&self, file: &mut File) -> Result<bool, Error> {
         let restricted = self.text.fonts.write(file)?;
+        self.forms.write(file);
         file.object(self.places.resources, |out| {
             out.raw("<<");
             self.text.fonts.resources(out);

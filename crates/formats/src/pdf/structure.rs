@@ -115,7 +115,8 @@ impl<'a> Structure<'a> {
         }
     }
 
-    fn link(&mut self, tag: TagId, file: &mut File) {
+    /// Puts a tag below its parent, after what stands there so far; once.
+    pub fn link(&mut self, tag: TagId, file: &mut File) {
         let mut child = tag;
         while self.elements[child.0 as usize] == Reference::default() {
             self.elements[child.0 as usize] = file.reserve();

@@ -87,7 +87,11 @@ impl Canvas<'_> {
                 let transform = self.base.pre_translate(at.0, at.1);
                 self.figure(figure, transform);
             }
-            Item::Link { .. } | Item::SignatureField { .. } | Item::Tag(_) | Item::Artifact(_) => {}
+            Item::Link { .. }
+            | Item::SignatureField { .. }
+            | Item::FormField { .. }
+            | Item::Tag(_)
+            | Item::Artifact(_) => {}
         }
     }
 

@@ -98,7 +98,10 @@ impl Writer<'_> {
                 self.push(format_args!("</g>\n"));
             }
             Item::Link { target, area, .. } => self.link(target, *area),
-            Item::SignatureField { .. } | Item::Tag(_) | Item::Artifact(_) => {}
+            Item::SignatureField { .. }
+            | Item::FormField { .. }
+            | Item::Tag(_)
+            | Item::Artifact(_) => {}
         }
     }
 

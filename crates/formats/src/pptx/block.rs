@@ -83,6 +83,15 @@ impl<'a> Flow<'a> {
                 self.contents(title.as_deref(), *depth, style, strip);
             }
             BlockKind::Signature(signature) => self.signature(signature, style, strip),
+            BlockKind::FormField(field) => {
+                let text = [Inline::text(field.as_text(), style)];
+                self.paragraph(&text, style, Mark::None, strip);
+                self.report.warn(
+                    "form-field-as-text",
+                    &block.path,
+                    "slides have no form fields: it is written as text",
+                );
+            }
         }
         self.path = &block.path;
         if self.y > self.geometry.bottom + OVERHANG {

@@ -287,6 +287,11 @@ impl<'a> Flow<'a> {
             BlockKind::Spacer(height) => height * scale,
             BlockKind::PageBreak | BlockKind::TableOfContents { .. } => 0.0,
             BlockKind::Signature(signature) => signature.height * scale + 30.0,
+            BlockKind::FormField(field) => text(
+                &[Inline::text(field.as_text(), block.style)],
+                block.style,
+                Mark::None,
+            ),
         }
     }
 }

@@ -97,6 +97,15 @@ impl<'a> Sheet<'a> {
                 "a sheet has no pages to list: the table of contents is omitted",
             ),
             BlockKind::Signature(signature) => self.signature(signature, style)?,
+            BlockKind::FormField(field) => {
+                let text = field.as_text();
+                self.line(&[Inline::text(text, style)], style, "")?;
+                self.report.warn(
+                    "form-field-as-text",
+                    &block.path,
+                    "a form field is written as text on a sheet",
+                );
+            }
         }
         Ok(())
     }

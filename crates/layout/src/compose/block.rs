@@ -126,6 +126,7 @@ impl Composer<'_> {
                 self.contents(block, title.as_deref(), *depth, place, out);
             }
             BlockKind::Signature(signature) => self.signature(block, signature, place, out),
+            BlockKind::FormField(field) => self.form_field(block, field, place, out),
         }
     }
 }

@@ -65,7 +65,9 @@ fn is_outside(item: &Item, page: &Page) -> bool {
             width: run.width,
             height: run.size * (LETTER.0 + LETTER.1),
         },
-        Item::Image { area, .. } | Item::SignatureField { area, .. } => *area,
+        Item::Image { area, .. }
+        | Item::SignatureField { area, .. }
+        | Item::FormField { area, .. } => *area,
         Item::Figure { figure, at } => Area {
             x: at.0,
             y: at.1,

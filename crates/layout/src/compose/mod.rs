@@ -8,6 +8,7 @@ mod clause;
 mod composer;
 mod contents;
 mod flow;
+mod form;
 mod fragment;
 mod furniture;
 mod group;

@@ -70,6 +70,14 @@ impl Sink {
 }
 
 impl Item {
+    /// A copy, moved by (`dx`, `dy`).
+    #[must_use]
+    pub fn moved(&self, dx: f32, dy: f32) -> Self {
+        let mut item = self.clone();
+        item.shift(dx, dy, 0);
+        item
+    }
+
     /// Moves the item, and shifts its word range by `base`.
     fn shift(&mut self, dx: f32, dy: f32, base: u32) {
         let area = |area: &mut Area| {
@@ -85,7 +93,8 @@ impl Item {
             Self::Rect { area: rect, .. }
             | Self::Image { area: rect, .. }
             | Self::Link { area: rect, .. }
-            | Self::SignatureField { area: rect, .. } => area(rect),
+            | Self::SignatureField { area: rect, .. }
+            | Self::FormField { area: rect, .. } => area(rect),
             Self::Line { from, to, .. } => {
                 *from = (from.0 + dx, from.1 + dy);
                 *to = (to.0 + dx, to.1 + dy);

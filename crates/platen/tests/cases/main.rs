@@ -4,6 +4,7 @@
 
 mod case;
 mod conformance;
+mod forms;
 mod office;
 mod reduce;
 mod tools;

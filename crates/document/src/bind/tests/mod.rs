@@ -1,5 +1,6 @@
 //! Tests that bind templates to data.
 
+mod forms;
 mod hostile;
 mod modules;
 mod tables;

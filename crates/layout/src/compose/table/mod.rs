@@ -265,14 +265,21 @@ fn repeated(fragment: &Fragment) -> (Sink, f32) {
     let mut sink = Sink::default();
     let body = fragment.body.clone();
     body.draw(0.0, fragment.height, &mut sink, &mut |_, _| {});
-    sink.items
-        .retain(|item| !matches!(item, Item::Link { .. } | Item::SignatureField { .. }));
+    sink.items.retain(|item| !is_interactive(item));
     for item in &mut sink.items {
         if matches!(item, Item::Tag(_)) {
             *item = Item::Artifact(Artifact::Repeated);
         }
     }
     (sink, fragment.height)
+}
+
+/// Whether readers can do something with the item, which must stand in the document once.
+fn is_interactive(item: &Item) -> bool {
+    matches!(
+        item,
+        Item::Link { .. } | Item::SignatureField { .. } | Item::FormField { .. }
+    )
 }
 
 /// Number of columns that a cell covers.
