@@ -13,6 +13,7 @@ mod compile;
 mod decimal;
 pub mod diagnostic;
 mod expression;
+pub mod font;
 pub mod host;
 pub mod html;
 mod input;

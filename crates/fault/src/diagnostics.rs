@@ -82,6 +82,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ),
     ("flow-too-large", "The flow is larger than allowed."),
     (
+        "font-feature-missing",
+        "A font lacks an OpenType feature, or more instances of variable fonts are asked for than are made.",
+    ),
+    (
         "font-not-found",
         "A font of the theme is not installed; another is used.",
     ),

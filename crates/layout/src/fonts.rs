@@ -7,14 +7,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use skrifa::{
-    FontRef, MetadataProvider, Tag,
-    instance::{LocationRef, Size},
-    raw::{FileRef, TableProvider},
-    string::StringId,
-};
+use skrifa::{FontRef, MetadataProvider, Tag, raw::FileRef, string::StringId};
 
-use crate::color_glyph::{GlyphPicture, picture};
+use crate::face::{FaceData, has_outlines, has_pictures};
 
 /// The bytes of a font file.
 #[derive(Clone)]
@@ -43,175 +38,40 @@ pub struct FaceId(pub u16);
 pub struct FaceInfo {
     /// Family name.
     pub family: String,
-    /// OpenType weight class: 400 is regular, 700 is bold.
+    /// OpenType weight class: 400 is regular, 700 is bold. Of a variable font that of its default.
     pub weight: u16,
+    /// Width in percent of the normal one. Of a variable font that of its default.
+    pub width: u16,
     /// Whether it is italic or oblique.
     pub italic: bool,
+    /// What a variable font can be.
+    pub range: FaceRange,
     /// Index in a font collection; 0 for a single font.
     pub index: u32,
     /// Where it comes from, such as a path, for messages.
     pub origin: String,
 }
 
-/// A loaded face.
-pub struct FaceData {
-    /// The font file.
-    pub bytes: FontBytes,
-    /// Index in a font collection.
-    pub index: u32,
-    /// The face in the form that the shaper needs.
-    pub(crate) shaping: harfrust::Font,
-    /// Font units per em.
-    pub units_per_em: f32,
-    /// Height above the baseline, in em.
-    pub ascent: f32,
-    /// Depth below the baseline, in em, positive.
-    pub descent: f32,
-    /// Advance of the space character, in em.
-    pub space: f32,
-    /// Whether glyphs may be drawn from color tables alone, without an outline.
-    colored: bool,
-    /// Whether it has serifs, which decides between fallback fonts.
-    pub(crate) serif: bool,
-    /// Whether glyphs are pictures rather than outlines.
-    pub(crate) pictures: bool,
-    /// Underline: distance of its top below the baseline, and thickness, in em.
-    pub underline: (f32, f32),
-    /// Glyph and advance (font units) of each ASCII character; glyph 0 if there is none.
-    pub(crate) ascii: [(u16, u16); 128],
+/// The extents of the axes of a variable font; both ends are 0 without the axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FaceRange {
+    /// Least and greatest weight.
+    pub weight: (u16, u16),
+    /// Least and greatest width, in percent.
+    pub width: (u16, u16),
+    /// Whether it can be italic or oblique.
+    pub slant: bool,
 }
 
-impl FaceData {
-    fn load(bytes: FontBytes, index: u32) -> Option<Self> {
-        let shaping = match &bytes {
-            FontBytes::Static(bytes) => harfrust::Font::new(*bytes, index)?,
-            FontBytes::Shared(bytes) => {
-                let shared: Arc<dyn AsRef<[u8]> + Send + Sync> = bytes.clone();
-                harfrust::Font::new(shared, index)?
-            }
-        };
-        let font = FontRef::from_index(bytes.as_ref(), index).ok()?;
-        let metrics = font.metrics(Size::unscaled(), LocationRef::default());
-        let units = f32::from(metrics.units_per_em);
-        if !(16.0..=16384.0).contains(&units) {
-            return None;
-        }
-        let charmap = font.charmap();
-        let advances = font.glyph_metrics(Size::unscaled(), LocationRef::default());
-        let mut ascii = [(0, 0); 128];
-        for (code, entry) in ascii.iter_mut().enumerate() {
-            if let Some(glyph) = charmap.map(code as u32) {
-                let advance = advances.advance_width(glyph).unwrap_or(0.0);
-                *entry = (
-                    u16::try_from(glyph.to_u32()).unwrap_or(0),
-                    advance.clamp(0.0, 65535.0) as u16,
-                );
-            }
-        }
-        let underline = metrics.underline.map_or((0.1, 0.05), |line| {
-            (-line.offset / units, line.thickness / units)
-        });
-        let space = match ascii[b' ' as usize].1 {
-            0 => 0.25,
-            advance => f32::from(advance) / units,
-        };
-        let tables = [Tag::new(b"COLR"), Tag::new(b"CBDT"), Tag::new(b"sbix")];
-        let colored = tables.into_iter().any(|tag| has_table(&font, tag));
-        Some(Self {
-            index,
-            colored,
-            shaping,
-            units_per_em: units,
-            ascent: (metrics.ascent / units).clamp(0.1, 3.0),
-            descent: (-metrics.descent / units).clamp(0.0, 3.0),
-            space,
-            serif: has_serifs(&font),
-            pictures: !has_outlines(&font),
-            underline,
-            ascii,
-            bytes,
-        })
-    }
-
-    /// The face for reading tables and outlines.
-    #[must_use]
-    pub fn font_ref(&self) -> Option<FontRef<'_>> {
-        FontRef::from_index(self.bytes.as_ref(), self.index).ok()
-    }
-
-    /// Glyph of an ASCII character, if the face has one.
-    #[must_use]
-    pub fn ascii_glyph(&self, character: char) -> Option<u16> {
-        let (glyph, _) = self.ascii.get(character as usize)?;
-        (*glyph != 0).then_some(*glyph)
-    }
-
-    pub(crate) fn covers(&self, character: char) -> bool {
-        if character.is_ascii() {
-            return self.ascii[character as usize].0 != 0;
-        }
-        let glyph = self.shaping.charmap().map_unicode(character);
-        glyph.is_some_and(|glyph| {
-            !self.colored || self.draws(glyph.to_u32()) || self.has_picture(glyph.to_u32())
-        })
-    }
-
-    /// Whether the glyph is a picture, and no outline.
-    fn has_picture(&self, glyph: u32) -> bool {
-        let glyph = u16::try_from(glyph).ok();
-        glyph.is_some_and(|glyph| self.picture(glyph).is_some())
-    }
-
-    /// The picture of a glyph of a font that draws with pictures.
-    pub(crate) fn picture(&self, glyph: u16) -> Option<GlyphPicture> {
-        let font = self.font_ref().filter(|_| self.pictures)?;
-        picture(&font, glyph, self.units_per_em)
-    }
-
-    /// Whether the glyph has an outline.
-    fn draws(&self, glyph: u32) -> bool {
-        let bounds = self.font_ref().and_then(|font| {
-            let metrics = font.glyph_metrics(Size::unscaled(), LocationRef::default());
-            metrics.bounds(skrifa::GlyphId::new(glyph))
-        });
-        bounds.is_some_and(|bounds| bounds.x_max > bounds.x_min)
-    }
-}
-
-/// Whether the PANOSE classification names serifs (ISO/IEC 14496-22 §5.2.7.17); without one, whether
-/// the family's name does.
-fn has_serifs(font: &FontRef<'_>) -> bool {
-    const LATIN_TEXT: u8 = 2;
-    let panose = font.os2().ok().map(|os2| os2.panose_10().to_vec());
-    match panose.as_deref() {
-        Some([LATIN_TEXT, style @ 2..=15, ..]) => *style <= 10,
-        _ => {
-            let names = font.localized_strings(StringId::FAMILY_NAME);
-            let name = names
-                .english_or_first()
-                .map(|name| name.to_string().to_lowercase());
-            name.is_some_and(|name| name.contains("serif") && !name.contains("sans"))
-        }
-    }
-}
-
-/// Whether the glyphs are pictures, which are drawn as images.
-fn has_pictures(font: &FontRef<'_>) -> bool {
-    [Tag::new(b"CBDT"), Tag::new(b"sbix")]
-        .into_iter()
-        .any(|tag| has_table(font, tag))
-}
-
-/// Whether the glyphs are outlines, which PDF can embed.
-fn has_outlines(font: &FontRef<'_>) -> bool {
-    [Tag::new(b"glyf"), Tag::new(b"CFF ")]
-        .into_iter()
-        .any(|tag| has_table(font, tag))
-}
-
-fn has_table(font: &FontRef<'_>, tag: Tag) -> bool {
-    let records = font.table_directory().table_records();
-    records.iter().any(|record| record.tag() == tag)
+/// The face that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Want {
+    /// Weight, 1 to 1000.
+    pub weight: u16,
+    /// Width in percent of the normal one.
+    pub width: u16,
+    /// Whether it is italic.
+    pub italic: bool,
 }
 
 /// The part of a font file that a loader must supply.
@@ -315,6 +175,8 @@ impl FontLibrary {
                 Some(FaceInfo {
                     family,
                     weight: attributes.weight.value() as u16,
+                    width: attributes.stretch.percentage().round() as u16,
+                    range: face_range(&font),
                     italic: attributes.style != skrifa::attribute::Style::Normal,
                     index: index as u32,
                     origin: origin.to_owned(),
@@ -364,7 +226,7 @@ impl FontLibrary {
         face.data
             .get_or_init(|| {
                 let bytes = (face.loader)(FontPart::All)?;
-                FaceData::load(bytes, face.info.index).map(Arc::new)
+                FaceData::load(bytes, face.info.index, Vec::new()).map(Arc::new)
             })
             .as_ref()
     }
@@ -385,25 +247,32 @@ impl FontLibrary {
     }
 
     /// For each of `families` that exists, the face closest to the requested weight and slant.
-    pub(crate) fn chain(&self, families: &[String], bold: bool, italic: bool) -> Vec<FaceId> {
+    pub(crate) fn chain(&self, families: &[String], want: Want) -> Vec<FaceId> {
         families
             .iter()
-            .filter_map(|family| self.nearest(self.family(family)?, bold, italic))
+            .filter_map(|family| self.nearest(self.family(family)?, want))
             .collect()
     }
 
-    fn nearest(&self, ids: &[FaceId], bold: bool, italic: bool) -> Option<FaceId> {
-        let wanted: i32 = if bold { 700 } else { 400 };
+    fn nearest(&self, ids: &[FaceId], want: Want) -> Option<FaceId> {
+        let distance = |value: u16, own: u16, (least, most): (u16, u16)| match most {
+            0 => i32::from(own).abs_diff(i32::from(value)),
+            _ => i32::from(value.clamp(least, most)).abs_diff(i32::from(value)),
+        };
         ids.iter().copied().min_by_key(|id| {
             let info = &self.faces[usize::from(id.0)].info;
-            let slant = if info.italic == italic { 0 } else { 1000 };
-            (i32::from(info.weight) - wanted).abs() + slant
+            let range = info.range;
+            let slants = info.italic == want.italic || (want.italic && range.slant);
+            let weight = distance(want.weight, info.weight, range.weight);
+            // As in CSS: the width is chosen first, then the slant, then the weight.
+            let width = distance(want.width, info.width, range.width) * 10_000;
+            width + if slants { 0 } else { 1_000 } + weight
         })
     }
 
     /// The first face, in order of addition, that covers `character`. Each family is tried only
     /// with its closest face, and faces that cannot be loaded are skipped.
-    pub(crate) fn fallback(&self, character: char, bold: bool, italic: bool) -> Option<FaceId> {
+    pub(crate) fn fallback(&self, character: char, want: Want) -> Option<FaceId> {
         let mut tried: Vec<&str> = Vec::new();
         for face in &self.faces {
             let family = face.info.family.as_str();
@@ -412,7 +281,7 @@ impl FontLibrary {
             }
             tried.push(family);
             let ids = self.family(family)?;
-            let Some(id) = self.nearest(ids, bold, italic) else {
+            let Some(id) = self.nearest(ids, want) else {
                 continue;
             };
             if self.faces[usize::from(id.0)].may_cover(character)
@@ -422,5 +291,21 @@ impl FontLibrary {
             }
         }
         None
+    }
+}
+
+/// The extents of a font's axes.
+fn face_range(font: &FontRef<'_>) -> FaceRange {
+    let axes = font.axes();
+    let ends = |tag: &[u8; 4]| {
+        let axis = axes.get_by_tag(Tag::new(tag))?;
+        let whole = |value: f32| value.round().clamp(1.0, 1_000.0) as u16;
+        Some((whole(axis.min_value()), whole(axis.max_value())))
+    };
+    let has = |tag: &[u8; 4]| axes.get_by_tag(Tag::new(tag)).is_some();
+    FaceRange {
+        weight: ends(b"wght").unwrap_or_default(),
+        width: ends(b"wdth").unwrap_or_default(),
+        slant: has(b"ital") || has(b"slnt"),
     }
 }

@@ -3,6 +3,7 @@
 
 mod color_glyph;
 mod compose;
+mod face;
 pub mod figure;
 pub mod fonts;
 pub mod page;
@@ -12,7 +13,8 @@ mod text;
 
 pub use self::{
     compose::{HEADING_TARGET, layout},
-    fonts::{FaceData, FaceId, FaceInfo, FontBytes, FontLibrary, FontPart},
+    face::FaceData,
+    fonts::{FaceId, FaceInfo, FaceRange, FontBytes, FontLibrary, FontPart},
     page::Layout,
     shape::{Shaper, WordId},
 };

@@ -3,21 +3,20 @@
 //! A word is a stretch of text without a line break opportunity, in one face and one direction.
 //! Numbers bypass the shaper and keep tabular widths.
 
+mod chain;
 mod itemize;
 
 use std::{collections::BTreeSet, hash::BuildHasher, sync::Arc};
 
 use harfrust::{Buffer, Direction, Language, ShapeOptions, ShapePlan, ShaperFont};
 use hashbrown::HashTable;
-use platen_document::{
-    bound::{Style, StyleId, StyleTable},
-    work,
-};
+use platen_document::{font::FontFeature, work};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use self::chain::{FontChain, Instances};
 use crate::{
     color_glyph::GlyphPicture,
-    fonts::{FaceData, FaceId, FontLibrary},
+    fonts::{FaceId, FontLibrary, Want},
     script::Script,
 };
 
@@ -61,15 +60,13 @@ pub struct WordId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FontKey(u16);
 
-struct FontChain {
-    families: Arc<[String]>,
-    bold: bool,
-    italic: bool,
-    faces: Vec<FaceId>,
-    /// Whether none of the requested families exists.
-    unknown: bool,
-    /// The first face, which supplies the metrics.
-    primary: Arc<FaceData>,
+/// How a face shapes texts of one script in one direction, with the same features.
+struct Plan {
+    face: FaceId,
+    right_to_left: bool,
+    script: Option<harfrust::Script>,
+    features: Arc<[FontFeature]>,
+    plan: ShapePlan,
 }
 
 /// Words longer than this many bytes are split before shaping.
@@ -89,7 +86,8 @@ pub struct Shaper {
     /// Words by font, direction and text.
     index: HashTable<(u16, u32)>,
     chains: Vec<FontChain>,
-    plans: Vec<(FaceId, bool, Option<harfrust::Script>, ShapePlan)>,
+    plans: Vec<Plan>,
+    instances: Instances,
     language: Option<Language>,
     language_tag: String,
     /// Font key of each style of the current document, looked up once.
@@ -97,11 +95,13 @@ pub struct Shaper {
     /// Faces for scripts that a chain lacks, best first.
     script_faces: FxHashMap<(FontKey, Script), Arc<[FaceId]>>,
     /// Faces for characters that those lack, too.
-    fallbacks: FxHashMap<(char, bool, bool), Option<FaceId>>,
+    fallbacks: FxHashMap<(char, Want), Option<FaceId>>,
     /// Pictures of glyphs that are drawn as images.
     pictures: FxHashMap<(FaceId, u16), Option<GlyphPicture>>,
     missing: BTreeSet<char>,
     unknown_families: BTreeSet<String>,
+    /// Features that a style asks for and its first font lacks, with its first family.
+    lacking: BTreeSet<(String, [u8; 4])>,
     buffer: Buffer,
 }
 
@@ -116,6 +116,7 @@ impl Shaper {
             index: HashTable::new(),
             chains: Vec::new(),
             plans: Vec::new(),
+            instances: Instances::default(),
             language: None,
             language_tag: String::new(),
             style_keys: Vec::new(),
@@ -124,6 +125,7 @@ impl Shaper {
             pictures: FxHashMap::default(),
             missing: BTreeSet::new(),
             unknown_families: BTreeSet::new(),
+            lacking: BTreeSet::new(),
             buffer: Buffer::new(),
         }
     }
@@ -136,7 +138,7 @@ impl Shaper {
 
     /// Font units per em of a face.
     pub(crate) fn units_per_em(&self, face: FaceId) -> f32 {
-        let face = self.library.face(face);
+        let face = self.face(face);
         face.map_or(1_000.0, |face| face.units_per_em)
     }
 
@@ -157,15 +159,34 @@ impl Shaper {
         self.unknown_families.iter().cloned().collect()
     }
 
+    /// Features that styles ask for since [`Shaper::begin`] and their first font lacks, with their
+    /// first family.
+    pub(crate) fn lacking_features(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.lacking.iter();
+        all.map(|(family, tag)| {
+            (
+                family.as_str(),
+                std::str::from_utf8(tag).unwrap_or_default(),
+            )
+        })
+    }
+
+    /// Whether the document asks for more instances of variable fonts than are made.
+    pub(crate) fn has_too_many_instances(&self) -> bool {
+        self.instances.too_many
+    }
+
     /// The picture of a glyph of `face`.
     pub(crate) fn picture(&mut self, face: FaceId, glyph: u16) -> Option<GlyphPicture> {
         if self.pictures.len() > MAX_PICTURES {
             self.pictures.clear();
         }
-        let library = &self.library;
-        let entry = self.pictures.entry((face, glyph));
-        let read = || library.face(face)?.picture(glyph);
-        entry.or_insert_with(read).clone()
+        if let Some(known) = self.pictures.get(&(face, glyph)) {
+            return known.clone();
+        }
+        let picture = self.face(face).and_then(|face| face.picture(glyph));
+        self.pictures.insert((face, glyph), picture.clone());
+        picture
     }
 
     /// Starts a document. Invalidates the words of the previous one if the cache has outgrown its
@@ -173,7 +194,15 @@ impl Shaper {
     pub(crate) fn begin(&mut self, language: &str) {
         // Cached words are not shaped again, and only shaping discovers missing characters.
         let is_whole = self.missing.is_empty();
-        if self.is_full() || self.language_tag != language || !is_whole {
+        let many = self.has_many_faces();
+        if many {
+            self.chains.clear();
+            self.instances = Instances::default();
+            self.fallbacks.clear();
+            self.pictures.clear();
+        }
+        self.instances.too_many = false;
+        if many || self.is_full() || self.language_tag != language || !is_whole {
             self.words = Vec::new();
             self.words_bytes = 0;
             self.index.clear();
@@ -185,67 +214,13 @@ impl Shaper {
         self.style_keys.clear();
         self.missing.clear();
         self.unknown_families.clear();
+        self.lacking.clear();
     }
 
     /// Whether it holds more words than are kept between layouts.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.words.len() > MAX_KEPT_WORDS || self.words_bytes > MAX_KEPT_BYTES
-    }
-
-    /// The font key of a style, computed once per document.
-    pub(crate) fn key(&mut self, id: StyleId, styles: &StyleTable) -> FontKey {
-        let index = id.0 as usize;
-        if let Some(Some(key)) = self.style_keys.get(index) {
-            return *key;
-        }
-        if self.style_keys.len() <= index {
-            self.style_keys.resize(index + 1, None);
-        }
-        let key = self.chain_key(&styles[id]);
-        let chain = &self.chains[usize::from(key.0)];
-        if let (true, Some(family)) = (chain.unknown, chain.families.first()) {
-            self.unknown_families.insert(family.clone());
-        }
-        self.style_keys[index] = Some(key);
-        key
-    }
-
-    fn chain_key(&mut self, style: &Style) -> FontKey {
-        let known = self.chains.iter().position(|chain| {
-            chain.bold == style.bold
-                && chain.italic == style.italic
-                && chain.families == style.font_families
-        });
-        if let Some(index) = known {
-            return FontKey(index as u16);
-        }
-        let library = Arc::clone(&self.library);
-        let mut faces = library.chain(&style.font_families, style.bold, style.italic);
-        faces.retain(|id| library.face(*id).is_some());
-        let unknown = faces.is_empty();
-        if unknown {
-            faces = library.chain(&["sans-serif".to_owned()], style.bold, style.italic);
-        }
-        let first = faces.first().copied().unwrap_or(FaceId(0));
-        let primary = library
-            .face(first)
-            .cloned()
-            .expect("a font library holds the default family");
-        self.chains.push(FontChain {
-            families: Arc::clone(&style.font_families),
-            bold: style.bold,
-            italic: style.italic,
-            faces,
-            unknown,
-            primary,
-        });
-        FontKey((self.chains.len() - 1) as u16)
-    }
-
-    /// The face that supplies a style's metrics.
-    pub(crate) fn primary(&self, key: FontKey) -> &FaceData {
-        &self.chains[usize::from(key.0)].primary
     }
 
     /// Shapes `text` and appends the result to `word_ids`: one word, or several in logical order if
@@ -268,6 +243,7 @@ impl Shaper {
             return;
         }
         if is_number(text)
+            && self.chains[usize::from(key.0)].features.is_empty()
             && let Some(word) = self.number(key, text)
         {
             word_ids.push(self.remember(tag, hash, word));
@@ -276,7 +252,7 @@ impl Shaper {
         let runs = self.faces_of(key, text);
         let single = runs.len() == 1;
         for (start, end, face) in runs {
-            let word = self.shape_run(&text[start..end], face, right_to_left);
+            let word = self.shape_run(key, &text[start..end], face, right_to_left);
             if single {
                 word_ids.push(self.remember(tag, hash, word));
             } else {
@@ -296,7 +272,7 @@ impl Shaper {
     ) {
         work::check();
         for (start, end, face) in self.faces_of(key, text) {
-            let word = self.shape_run(&text[start..end], face, right_to_left);
+            let word = self.shape_run(key, &text[start..end], face, right_to_left);
             word_ids.push(self.push(word));
         }
     }
@@ -355,9 +331,9 @@ impl Shaper {
         })
     }
 
-    fn shape_run(&mut self, text: &str, face: FaceId, right_to_left: bool) -> Word {
-        let library = Arc::clone(&self.library);
-        let data = library.face(face).expect("a chosen face is loaded");
+    fn shape_run(&mut self, key: FontKey, text: &str, face: FaceId, right_to_left: bool) -> Word {
+        let data = self.face(face).cloned().expect("a chosen face is loaded");
+        let asked = Arc::clone(&self.chains[usize::from(key.0)].features);
         let direction = if right_to_left {
             Direction::RightToLeft
         } else {
@@ -371,8 +347,16 @@ impl Shaper {
         buffer.set_language(self.language.clone());
         let script = buffer.script();
         let font = ShaperFont::new(&data.shaping);
-        let known = self.plans.iter().position(|(id, rtl, known, _)| {
-            *id == face && *rtl == right_to_left && *known == script
+        let wanted = |feature: &FontFeature| {
+            let tag = harfrust::Tag::new(&feature.tag);
+            harfrust::Feature::new(tag, feature.value, ..)
+        };
+        let features: Vec<harfrust::Feature> = asked.iter().map(wanted).collect();
+        let known = self.plans.iter().position(|plan| {
+            plan.face == face
+                && plan.right_to_left == right_to_left
+                && plan.script == script
+                && plan.features == asked
         });
         let index = known.unwrap_or_else(|| {
             let plan = ShapePlan::new(
@@ -380,12 +364,20 @@ impl Shaper {
                 direction,
                 script,
                 self.language.as_ref(),
-                &[],
+                &features,
             );
-            self.plans.push((face, right_to_left, script, plan));
+            self.plans.push(Plan {
+                face,
+                right_to_left,
+                script,
+                features: asked,
+                plan,
+            });
             self.plans.len() - 1
         });
-        let options = ShapeOptions::new().plan(Some(&self.plans[index].3));
+        let options = ShapeOptions::new()
+            .plan(Some(&self.plans[index].plan))
+            .features(&features);
         let shaped = harfrust::shape(&font, buffer, options).is_ok();
         let mut width = 0.0;
         let glyphs: Box<[Glyph]> = if shaped {

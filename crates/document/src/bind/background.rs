@@ -62,7 +62,7 @@ impl<'b> Binder<'b> {
             });
             let body = self.named_style("body");
             let style = self.changed_style(body, |style| {
-                style.bold = true;
+                style.set_bold(true);
                 style.color = spec.color.unwrap_or(WATERMARK);
             });
             (!text.trim().is_empty()).then(|| bound::Watermark {

@@ -232,7 +232,7 @@ impl<'b> Binder<'b> {
                     ..place
                 };
                 let title = node.title.as_ref().map(|title| {
-                    let bold = self.changed_style(style, |style| style.bold = true);
+                    let bold = self.changed_style(style, |style| style.set_bold(true));
                     self.content_at("title", title, bold, scope)
                 });
                 let body = self.nodes_at("body", &node.body, inside, scope);

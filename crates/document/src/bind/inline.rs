@@ -173,7 +173,9 @@ impl Binder<'_> {
             if let Some(own) = &run.style {
                 sheet.overlay_ref(style, own);
             }
-            style.bold = run.bold.unwrap_or(style.bold);
+            if let Some(bold) = run.bold {
+                style.set_bold(bold);
+            }
             style.italic = run.italic.unwrap_or(style.italic);
             style.underline = run.underline.unwrap_or(style.underline);
             style.strike = run.strike.unwrap_or(style.strike);

@@ -2,8 +2,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use crate::Color;
 pub use crate::template::{Align, LineStyle, TabAlign, TabLeader, VerticalAlign};
+use crate::{
+    Color,
+    font::{FontAxis, FontFeature},
+};
 
 /// Values for the four sides of a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,6 +68,14 @@ pub struct Style {
     pub font_families: Arc<[String]>,
     /// Font size, in points.
     pub font_size: f32,
+    /// Weight of the font, 1 to 1000, where it is given; otherwise bold or not decides.
+    pub font_weight: Option<u16>,
+    /// Width of the font in percent of its normal one.
+    pub font_width: u16,
+    /// OpenType features.
+    pub font_features: Arc<[FontFeature]>,
+    /// Positions on the axes of variable fonts.
+    pub font_axes: Arc<[FontAxis]>,
     /// Bold.
     pub bold: bool,
     /// Italic.
@@ -109,6 +120,8 @@ pub struct Style {
     pub borders: Borders,
     /// Whether the block spans all text columns of its section.
     pub column_span: bool,
+    /// Whether punctuation at the ends of lines hangs beyond them, in part.
+    pub hanging_punctuation: bool,
     /// Whether to hyphenate words at line ends.
     pub hyphenate: bool,
     /// Whether to stay on the page of the next block.
@@ -133,12 +146,31 @@ pub enum Baseline {
     Subscript,
 }
 
+impl Style {
+    /// Weight of the font, 1 to 1000.
+    #[must_use]
+    pub fn weight(&self) -> u16 {
+        self.font_weight
+            .unwrap_or(if self.bold { 700 } else { 400 })
+    }
+
+    /// Makes it bold or not, whatever its weight was.
+    pub fn set_bold(&mut self, bold: bool) {
+        self.bold = bold;
+        self.font_weight = None;
+    }
+}
+
 impl Default for Style {
     fn default() -> Self {
         Self {
             name: None,
             font_families: Arc::from(["Liberation Sans".to_owned()]),
             font_size: 10.0,
+            font_weight: None,
+            font_width: 100,
+            font_features: Arc::default(),
+            font_axes: Arc::default(),
             bold: false,
             italic: false,
             underline: false,
@@ -161,6 +193,7 @@ impl Default for Style {
             padding: Sides::all(0.0),
             borders: Sides::all(None),
             column_span: false,
+            hanging_punctuation: false,
             hyphenate: false,
             keep_with_next: false,
             keep_together: false,
@@ -236,7 +269,8 @@ fn fingerprint(style: &Style) -> u64 {
     style.font_families.hash(&mut hasher);
     style.font_size.to_bits().hash(&mut hasher);
     (
-        style.bold,
+        style.weight(),
+        style.font_width,
         style.italic,
         style.code,
         style.color,

@@ -2,6 +2,7 @@
 //! of a node's style from these.
 
 mod builtin;
+mod fonts;
 #[cfg(test)]
 mod tests;
 
@@ -173,7 +174,6 @@ impl StyleSheet {
         }
         style.name = None;
         set!(
-            bold,
             italic,
             underline,
             strike,
@@ -184,11 +184,10 @@ impl StyleSheet {
             line_height
         );
         set!(hyphenate, keep_with_next, keep_together, widows, orphans);
+        set!(hanging_punctuation, font_width);
+        fonts::overlay(style, spec);
         set_length!(font_size, letter_spacing, space_before, space_after);
         set_length!(indent_start, indent_end, indent_first_line);
-        if let Some(family) = &spec.font_family {
-            style.font_families = families(Some(family), "Liberation Sans");
-        }
         if let Some(span) = spec.column_span {
             style.column_span = span == template::ColumnSpan::All;
         }
@@ -322,9 +321,17 @@ fn overlay_spec(spec: &mut StyleSpec, over: &StyleSpec) {
         keep_with_next
     );
     set!(column_span, keep_together, widows, orphans, turned);
+    set!(
+        font_weight,
+        font_width,
+        font_features,
+        font_axes,
+        hanging_punctuation
+    );
 }
 
 fn check_numbers(spec: &StyleSpec, path: &str, found: &mut Vec<Diagnostic>) {
+    fonts::check(spec, path, found);
     if spec
         .tabs
         .as_ref()
@@ -355,6 +362,8 @@ fn check_numbers(spec: &StyleSpec, path: &str, found: &mut Vec<Diagnostic>) {
         1000.0,
     );
     range("lineHeight", spec.line_height, 0.5, 10.0);
+    range("fontWeight", spec.font_weight.map(f32::from), 1.0, 1000.0);
+    range("fontWidth", spec.font_width.map(f32::from), 50.0, 200.0);
     for (field, length) in [
         ("letterSpacing", spec.letter_spacing),
         ("spaceBefore", spec.space_before),

@@ -1,5 +1,7 @@
 //! Style properties of named styles and nodes.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +32,21 @@ pub struct StyleSpec {
     /// Font size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub font_size: Option<Length>,
+    /// Weight of the font, 1 to 1000: 400 is regular, 700 is bold. It takes precedence over `bold`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub font_weight: Option<u16>,
+    /// Width of the font in percent of its normal width, 50 to 200: 75 is condensed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 50, max = 200))]
+    pub font_width: Option<u16>,
+    /// OpenType features: names such as `smallCaps` and `oldStyleFigures`, or tags such as `ss01`,
+    /// `ss01=2` or `-liga`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub font_features: Option<Vec<String>>,
+    /// Positions on the axes of variable fonts by tag, such as `{"opsz": 14}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub font_axes: Option<BTreeMap<String, f32>>,
     /// Bold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bold: Option<bool>,
@@ -90,6 +107,10 @@ pub struct StyleSpec {
     /// Whether the block stands in one column of its section or spans all; one by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column_span: Option<ColumnSpan>,
+    /// Lets punctuation at the ends of lines hang beyond them, in part, so that the edges look
+    /// straighter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hanging_punctuation: Option<bool>,
     /// Hyphenates words at line ends with the locale's patterns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hyphenate: Option<bool>,

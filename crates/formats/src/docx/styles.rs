@@ -270,6 +270,12 @@ fn custom_id(name: &str, taken: &[String]) -> String {
     id
 }
 
+/// Whether small letters are small capitals.
+pub(super) fn has_small_caps(style: &Style) -> bool {
+    let features = &style.font_features;
+    features.iter().any(|it| it.tag == *b"smcp" && it.value > 0)
+}
+
 /// Appends the run properties in which `style` differs from `base`, in schema order; without a
 /// base, all of them.
 pub(super) fn run_properties(xml: &mut String, style: &Style, base: Option<&Style>) {
@@ -292,6 +298,9 @@ pub(super) fn run_properties(xml: &mut String, style: &Style, base: Option<&Styl
     if differs(|style| style.italic) {
         let on = on(style.italic);
         let _ = write!(xml, "<w:i{on}/><w:iCs{on}/>");
+    }
+    if differs(|style| has_small_caps(style)) {
+        let _ = write!(xml, "<w:smallCaps{}/>", on(has_small_caps(style)));
     }
     if differs(|style| style.strike) {
         let _ = write!(xml, "<w:strike{}/>", on(style.strike));

@@ -180,7 +180,7 @@ fn text_declarations(css: &mut String, style: &Style) {
         Baseline::Normal => style.font_size,
         Baseline::Superscript | Baseline::Subscript => style.font_size * 0.65,
     };
-    let weight = if style.bold { 700 } else { 400 };
+    let weight = style.weight();
     let slant = if style.italic { "italic" } else { "normal" };
     let line = match (style.underline, style.strike) {
         (false, false) => "none",
@@ -196,6 +196,32 @@ fn text_declarations(css: &mut String, style: &Style) {
     );
     if style.letter_spacing != 0.0 {
         let _ = write!(css, "letter-spacing:{}pt;", style.letter_spacing);
+    }
+    font_declarations(css, style);
+}
+
+/// Width, features and axes of the font.
+fn font_declarations(css: &mut String, style: &Style) {
+    if style.font_width != 100 {
+        let _ = write!(css, "font-stretch:{}%;", style.font_width);
+    }
+    let tag = |tag: [u8; 4]| String::from_utf8_lossy(&tag).into_owned();
+    let features = style.font_features.iter();
+    let features: Vec<String> = features
+        .map(|feature| format!("\"{}\" {}", tag(feature.tag), feature.value))
+        .collect();
+    if !features.is_empty() {
+        let _ = write!(css, "font-feature-settings:{};", features.join(","));
+    }
+    let axes = style.font_axes.iter();
+    let axes: Vec<String> = axes
+        .map(|axis| format!("\"{}\" {}", tag(axis.tag), axis.value))
+        .collect();
+    if !axes.is_empty() {
+        let _ = write!(css, "font-variation-settings:{};", axes.join(","));
+    }
+    if style.hanging_punctuation {
+        css.push_str("hanging-punctuation:first allow-end;");
     }
 }
 

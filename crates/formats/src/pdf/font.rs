@@ -6,10 +6,7 @@ use std::sync::Arc;
 use platen_layout::{FaceData, FaceId, Shaper};
 use rustc_hash::FxHashMap;
 use skrifa::{
-    FontRef, GlyphId, MetadataProvider,
-    instance::{LocationRef, Size},
-    raw::TableProvider,
-    string::StringId,
+    FontRef, GlyphId, MetadataProvider, instance::Size, raw::TableProvider, string::StringId,
 };
 use subsetter::GlyphRemapper;
 
@@ -102,8 +99,12 @@ impl FontUse {
         let font = self
             .font()
             .ok_or_else(|| broken("it cannot be read".to_owned()))?;
-        let name = subset_name(&font, &self.mapper);
-        let subset = subsetter::subset(self.data.bytes.as_ref(), self.data.index, &self.mapper)
+        let name = subset_name(&font, &self.data, &self.mapper);
+        let place =
+            |(tag, value): &(skrifa::Tag, f32)| (subsetter::Tag::new(&tag.to_be_bytes()), *value);
+        let place: Vec<_> = self.data.variations.iter().map(place).collect();
+        let (bytes, index) = (self.data.bytes.as_ref(), self.data.index);
+        let subset = subsetter::subset_with_variations(bytes, index, &place, &self.mapper)
             .map_err(|error| broken(format!("{name}: {error:?}")))?;
         let program = file.reserve();
         let compact = table(&subset, b"CFF ");
@@ -151,7 +152,7 @@ impl FontUse {
         const FIXED: i64 = 1;
         const SYMBOLIC: i64 = 1 << 2;
         const ITALIC: i64 = 1 << 6;
-        let metrics = font.metrics(Size::unscaled(), LocationRef::default());
+        let metrics = font.metrics(Size::unscaled(), self.data.location());
         let units = 1000.0 / self.data.units_per_em;
         let mut flags = SYMBOLIC;
         if metrics.is_monospace {
@@ -160,7 +161,10 @@ impl FontUse {
         if metrics.italic_angle != 0.0 {
             flags |= ITALIC;
         }
-        let weight = font.attributes().weight.value();
+        let weight = skrifa::Tag::new(b"wght");
+        let variations = self.data.variations.iter();
+        let weight = variations.clone().find(|(tag, _)| *tag == weight);
+        let weight = weight.map_or(font.attributes().weight.value(), |(_, value)| *value);
         file.add(|out| {
             out.raw("<</Type/FontDescriptor/FontName").name(name);
             out.raw("/Flags ").integer(flags).raw("/FontBBox[");
@@ -229,17 +233,20 @@ impl FontUse {
 /// Advance of a glyph in thousandths of an em, rounded to two decimals as it is written.
 fn advance(data: &FaceData, glyph: u16) -> Option<f32> {
     let font = data.font_ref()?;
-    let metrics = font.glyph_metrics(Size::unscaled(), LocationRef::default());
+    let metrics = font.glyph_metrics(Size::unscaled(), data.location());
     let width = metrics.advance_width(GlyphId::from(glyph)).unwrap_or(0.0);
     Some((width * 100_000.0 / data.units_per_em).round() / 100.0)
 }
 
 /// The subset tag, six letters derived from its glyphs, and the font's name, ISO 32000-1 §9.6.4.
-fn subset_name(font: &FontRef<'_>, mapper: &GlyphRemapper) -> String {
+fn subset_name(font: &FontRef<'_>, data: &FaceData, mapper: &GlyphRemapper) -> String {
     use std::hash::Hasher;
     let mut hasher = rustc_hash::FxHasher::default();
     for glyph in mapper.remapped_gids() {
         hasher.write_u16(glyph);
+    }
+    for (_, value) in &data.variations {
+        hasher.write_u32(value.to_bits());
     }
     let mut code = hasher.finish();
     let mut name: String = (0..6)
@@ -284,7 +291,7 @@ impl Fonts {
     /// Index of a face among the document's fonts, for [`Fonts::get`].
     pub fn index(&mut self, face: FaceId, shaper: &Shaper, file: &mut File) -> usize {
         *self.index.entry(face).or_insert_with(|| {
-            let data = shaper.library().face(face).cloned();
+            let data = shaper.face(face).cloned();
             let font = data.and_then(|data| FontUse::new(data, file.reserve()));
             self.uses.push(font);
             self.uses.len() - 1

@@ -174,8 +174,14 @@ impl TextWriter {
         }
         self.string.start();
         let thousandths = 1000.0 / run.size;
-        let space = (context.shaper.library().face(face)).and_then(|data| data.ascii_glyph(' '));
-        let units = (context.shaper.library().face(face)).map_or(1000.0, |data| data.units_per_em);
+        let space = context
+            .shaper
+            .face(face)
+            .and_then(|data| data.ascii_glyph(' '));
+        let units = context
+            .shaper
+            .face(face)
+            .map_or(1000.0, |data| data.units_per_em);
         let scale = Scale {
             size: run.size,
             units: 1000.0 / units,

@@ -25,8 +25,8 @@ impl<'a> Outlines<'a> {
     pub fn get(&mut self, face: FaceId, glyph: u16) -> Rc<Vec<PathCommand>> {
         let shaper = self.shaper;
         let outline = self.cache.entry((face, glyph)).or_insert_with(|| {
-            let font = shaper.library().face(face).and_then(|data| data.font_ref());
-            Rc::new(font.map_or_else(Vec::new, |font| glyph_outline(&font, glyph)))
+            let data = shaper.face(face);
+            Rc::new(data.map_or_else(Vec::new, |data| glyph_outline(data, glyph)))
         });
         Rc::clone(outline)
     }

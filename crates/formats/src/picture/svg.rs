@@ -122,7 +122,7 @@ impl Writer<'_> {
         ));
         for placed in &page.words[run.words.start as usize..run.words.end as usize] {
             let word = self.shaper.word(placed.word);
-            let Some(face) = self.shaper.library().face(word.face) else {
+            let Some(face) = self.shaper.face(word.face) else {
                 continue;
             };
             let units = face.units_per_em;

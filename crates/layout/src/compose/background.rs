@@ -109,11 +109,7 @@ impl Composer<'_> {
             self.text.shaper.shape(key, text, false, &mut words);
             for id in words {
                 let word = self.text.shaper.word(id);
-                let library = self.text.shaper.library();
-                let Some(face) = library.face(word.face) else {
-                    continue;
-                };
-                let Some(font) = face.font_ref() else {
+                let Some(face) = self.text.shaper.face(word.face) else {
                     continue;
                 };
                 let units = face.units_per_em;
@@ -121,7 +117,7 @@ impl Composer<'_> {
                 for glyph in &word.glyphs {
                     let left = pen + f32::from(glyph.x_offset) / units;
                     let up = f32::from(glyph.y_offset) / units;
-                    let outline = glyph_outline(&font, glyph.id);
+                    let outline = glyph_outline(face, glyph.id);
                     commands.extend(outline.iter().map(|it| it.moved(|x, y| (left + x, y - up))));
                     pen += f32::from(glyph.advance) / units;
                 }

@@ -171,6 +171,22 @@ impl<'a> Composer<'a> {
                 .with_hint("install it, add it to a font folder, or choose another"),
             );
         }
+        for (family, tag) in self.text.shaper.lacking_features() {
+            self.text.warnings.push(
+                Diagnostic::warning(
+                    "font-feature-missing",
+                    "/theme/fonts",
+                    format!("the font `{family}` has no feature `{tag}`: the text is set without"),
+                )
+                .with_hint("choose a font that has it, or leave the feature out"),
+            );
+        }
+        if self.text.shaper.has_too_many_instances() {
+            let message = "more than 500 instances of variable fonts: the others stand at the \
+                           defaults of their font";
+            let warning = Diagnostic::warning("font-feature-missing", "/theme/fonts", message);
+            self.text.warnings.push(warning);
+        }
         let mut scripts: BTreeMap<Script, Vec<char>> = BTreeMap::new();
         for character in self.text.shaper.missing() {
             let script = Script::of(*character).unwrap_or(Script::Symbols);

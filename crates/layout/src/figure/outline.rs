@@ -1,18 +1,22 @@
 //! Outlines of glyphs as paths.
 
 use skrifa::{
-    FontRef, GlyphId, MetadataProvider,
-    instance::{LocationRef, Size},
+    GlyphId, MetadataProvider,
+    instance::Size,
     outline::{DrawSettings, OutlinePen},
 };
 
 use super::PathCommand;
+use crate::face::FaceData;
 
 /// The outline of a glyph, one unit per em, with the y axis down; empty if it has none.
 #[must_use]
-pub fn glyph_outline(font: &FontRef<'_>, glyph: u16) -> Vec<PathCommand> {
+pub fn glyph_outline(face: &FaceData, glyph: u16) -> Vec<PathCommand> {
     let mut pen = Pen::default();
-    let settings = DrawSettings::unhinted(Size::new(1.0), LocationRef::default());
+    let Some(font) = face.font_ref() else {
+        return pen.commands;
+    };
+    let settings = DrawSettings::unhinted(Size::new(1.0), face.location());
     if let Some(outline) = font.outline_glyphs().get(GlyphId::new(u32::from(glyph))) {
         // A glyph that cannot be drawn stays empty, as in other viewers.
         let _ = outline.draw(settings, &mut pen);

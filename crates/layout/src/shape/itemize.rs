@@ -35,9 +35,8 @@ impl Shaper {
     ) {
         let part = &text[range.clone()];
         let candidates = self.candidates(key, script);
-        let library = &self.library;
         let covers =
-            |id: FaceId, c: char| joins(c) || library.face(id).is_some_and(|face| face.covers(c));
+            |id: FaceId, c: char| joins(c) || self.face(id).is_some_and(|face| face.covers(c));
         let whole = candidates
             .iter()
             .copied()
@@ -78,27 +77,32 @@ impl Shaper {
             return Arc::clone(known);
         }
         let families = script.families(&self.language_tag, chain.primary.serif);
-        let fallbacks = self.library.chain(&families, chain.bold, chain.italic);
-        let usable = |id: &FaceId| self.library.face(*id).is_some();
-        let faces: Arc<[FaceId]> = (chain.faces.iter().copied())
-            .chain(fallbacks.into_iter().filter(usable))
-            .collect();
+        let want = chain.want;
+        let mut faces = chain.faces.clone();
+        for face in self.library.chain(&families, want) {
+            if self.library.face(face).is_some() {
+                faces.push(self.instance(face, want, &[]));
+            }
+        }
+        let faces: Arc<[FaceId]> = faces.into();
         self.script_faces.insert((key, script), Arc::clone(&faces));
         faces
     }
 
     fn face_for(&mut self, key: FontKey, character: char, candidates: &[FaceId]) -> Option<FaceId> {
-        let library = &self.library;
-        let covers = |id: &FaceId| library.face(*id).is_some_and(|face| face.covers(character));
+        let covers = |id: &FaceId| self.face(*id).is_some_and(|face| face.covers(character));
         if let Some(face) = candidates.iter().copied().find(covers) {
             return Some(face);
         }
         let chain = &self.chains[usize::from(key.0)];
-        let (bold, italic) = (chain.bold, chain.italic);
-        *self
-            .fallbacks
-            .entry((character, bold, italic))
-            .or_insert_with(|| library.fallback(character, bold, italic))
+        let want = chain.want;
+        if let Some(known) = self.fallbacks.get(&(character, want)) {
+            return *known;
+        }
+        let found = self.library.fallback(character, want);
+        let found = found.map(|face| self.instance(face, want, &[]));
+        self.fallbacks.insert((character, want), found);
+        found
     }
 
     /// Whether `text` has quotation marks that take the font of the Han characters around them.

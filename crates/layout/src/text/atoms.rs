@@ -265,10 +265,14 @@ impl TextContext<'_> {
             stretch: 0.0,
             shrink: 0.0,
             trim: 0.0,
+            lead: 0.0,
         };
         atom.flex_spaces();
         if !text.is_ascii() {
             atom.trim = self.blank_end(&paragraph.words, &atom, text);
+        }
+        if self.styles[span.style].hanging_punctuation {
+            self.hang(&paragraph.words, &mut atom, text);
         }
         paragraph.flex_before(text);
         paragraph.atoms.push(atom);

@@ -161,7 +161,7 @@ impl TextContext<'_> {
                 }
             }
         };
-        let left = place.x + offset;
+        let left = place.x + offset - atoms[0].lead;
         let positions = visual_positions(atoms, ratio);
         let mut index = 0;
         while index < atoms.len() {

@@ -353,8 +353,8 @@ impl TextContext<'_> {
                 below = below.max(under);
             }
         }
+        width -= self.beyond(&paragraph.atoms[atoms.clone()]);
         let slice = &paragraph.atoms[atoms.clone()];
-        width -= slice.last().map_or(0.0, |atom| atom.space + atom.trim);
         if slice.is_empty() {
             (above, below) = self.extents(style);
         }
@@ -370,6 +370,24 @@ impl TextContext<'_> {
             last,
             keep: false,
         }
+    }
+
+    /// What a line of `atoms` does not count: the space behind it, that between the last letter and
+    /// the next, and what hangs at its ends.
+    fn beyond(&mut self, atoms: &[Atom]) -> f32 {
+        let (Some(first), Some(last)) = (atoms.first(), atoms.last()) else {
+            return 0.0;
+        };
+        let hyphen = if last.hyphen {
+            self.hanging_hyphen(last)
+        } else {
+            0.0
+        };
+        let spacing = match last.words.is_empty() || last.level % 2 == 1 {
+            true => 0.0,
+            false => self.styles[last.style].letter_spacing,
+        };
+        first.lead + last.space + last.trim + hyphen + spacing
     }
 
     /// Appends a visible hyphen to an atom that ends with a soft hyphen.
@@ -429,12 +447,17 @@ pub(super) fn fragments(
             ..atom.clone()
         };
         match place == last {
+            true if place > 0 => Atom {
+                lead: 0.0,
+                ..part_atom
+            },
             true => part_atom,
             false => Atom {
                 space: 0.0,
                 stretch: 0.0,
                 shrink: 0.0,
                 trim: 0.0,
+                lead: if place == 0 { atom.lead } else { 0.0 },
                 after: Break::Allowed,
                 footnote: None,
                 tab: None,

@@ -3,6 +3,7 @@
 
 mod atoms;
 mod emit;
+mod hanging;
 mod hyphen;
 mod justify;
 mod lines;
@@ -57,6 +58,8 @@ pub(crate) struct Atom {
     pub shrink: f32,
     /// Blank part of a full-width sign at its end, which a line end drops.
     pub trim: f32,
+    /// How far its first character hangs out at the start of a line.
+    pub lead: f32,
     pub after: Break,
     /// Bidi embedding level (UAX #9); odd levels are right-to-left.
     pub level: u8,

@@ -126,6 +126,8 @@ impl TextContext<'_> {
             glue.shrink += f64::from(atom.shrink);
             (candidate.next, candidate.next_glue) = (width, glue);
             let last = index + 1 == paragraph.atoms.len() || atom.after == Break::Mandatory;
+            let lead = paragraph.atoms.get(index + 1).map_or(0.0, |next| next.lead);
+            candidate.next += f64::from(lead);
             candidate.ending = match atom.after {
                 _ if last => Ending::Last,
                 Break::Allowed if atom.soft_hyphen => {
@@ -164,7 +166,7 @@ impl TextContext<'_> {
         if self.hyphenator.known_points(word, self.shaper).is_empty() {
             return;
         }
-        let hyphen = self.hyphen_width(style, size);
+        let hyphen = self.hyphen_width(style, size) - self.hanging_hyphen(atom);
         let points = self.hyphenator.known_points(word, self.shaper);
         for HyphenPoint {
             byte,
@@ -182,7 +184,7 @@ impl TextContext<'_> {
         }
     }
 
-    fn hyphen_width(&mut self, style: StyleId, size: f32) -> f32 {
+    pub(super) fn hyphen_width(&mut self, style: StyleId, size: f32) -> f32 {
         let key = self.shaper.key(style, &self.styles);
         let letter_spacing = self.styles[style].letter_spacing;
         self.shape_width(key, "-", false, size, letter_spacing)

@@ -55,10 +55,12 @@ impl Case {
     /// Arguments of `platen render` with the fonts of the examples, for those that need more than
     /// the shipped ones.
     pub fn font_arguments(&self) -> Vec<String> {
-        if self.extent != Extent::Text {
-            return Vec::new();
-        }
-        let folder = repository().join("examples/fonts");
+        let own = std::fs::read_to_string(self.source.join("fonts.txt"));
+        let folder = match (own, self.extent) {
+            (Ok(folder), _) => repository().join(folder.trim()),
+            (Err(_), Extent::Text) => repository().join("examples/fonts"),
+            (Err(_), _) => return Vec::new(),
+        };
         vec!["--fonts".to_owned(), folder.display().to_string()]
     }
 

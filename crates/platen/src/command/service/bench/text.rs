@@ -50,7 +50,7 @@ enum Peer {
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let renderer = Renderer::new(&FontSettings::default());
     let platen = |job: Job<'_>, rounds| set(&renderer, job, rounds);
-    let script = arguments.texts.join("typst.py");
+    let script = arguments.texts.join("set_with_typst.py");
     let options = Options {
         texts: arguments.texts.clone(),
         platen: &platen,

@@ -3,6 +3,7 @@
 Arguments: TEXT PDF FONTS LANGUAGE FAMILY WIDTH_MM MARGIN_MM SIZE_PT ROUNDS
 """
 
+import os
 import sys
 import time
 
@@ -23,7 +24,7 @@ for round in range(int(float(rounds))):
     path = f"{text}.{round}.typ"
     with open(path, "w", encoding="utf-8") as file:
         file.write(source)
-    compiler = typst.Compiler(font_paths=[fonts], ignore_system_fonts=True)
+    compiler = typst.Compiler(root=os.path.dirname(path), font_paths=[fonts], ignore_system_fonts=True)
     begun = time.perf_counter()
     result = compiler.compile(input=path)
     shortest = min(shortest, time.perf_counter() - begun)

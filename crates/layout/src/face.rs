@@ -1,0 +1,239 @@
+//! A loaded face: metrics, glyphs, and where it stands on the axes of a variable font.
+
+use std::sync::Arc;
+
+use platen_document::font::FontAxis;
+use skrifa::{
+    FontRef, MetadataProvider, Tag,
+    instance::{Location, LocationRef, Size},
+    raw::TableProvider,
+    string::StringId,
+};
+
+use crate::{
+    color_glyph::{GlyphPicture, picture},
+    fonts::{FontBytes, Want},
+};
+
+/// Angle of an oblique face of a variable font, in degrees.
+const SLANT: f32 = -12.0;
+
+/// A loaded face.
+pub struct FaceData {
+    /// The font file.
+    pub bytes: FontBytes,
+    /// Index in a font collection.
+    pub index: u32,
+    /// Where a variable font stands on its axes; none where it stands at their defaults.
+    pub variations: Vec<(Tag, f32)>,
+    location: Location,
+    /// The face in the form that the shaper needs.
+    pub(crate) shaping: harfrust::Font,
+    /// Font units per em.
+    pub units_per_em: f32,
+    /// Height above the baseline, in em.
+    pub ascent: f32,
+    /// Depth below the baseline, in em, positive.
+    pub descent: f32,
+    /// Advance of the space character, in em.
+    pub space: f32,
+    /// Whether glyphs may be drawn from color tables alone, without an outline.
+    colored: bool,
+    /// Whether it has serifs, which decides between fallback fonts.
+    pub(crate) serif: bool,
+    /// Whether glyphs are pictures rather than outlines.
+    pub(crate) pictures: bool,
+    /// Underline: distance of its top below the baseline, and thickness, in em.
+    pub underline: (f32, f32),
+    /// Glyph and advance (font units) of each ASCII character; glyph 0 if there is none.
+    pub(crate) ascii: [(u16, u16); 128],
+}
+
+impl FaceData {
+    /// Reads a face. A variable font stands at its defaults, but for `variations`.
+    pub(crate) fn load(bytes: FontBytes, index: u32, variations: Vec<(Tag, f32)>) -> Option<Self> {
+        let shaping = match &bytes {
+            FontBytes::Static(bytes) => harfrust::Font::new(*bytes, index)?,
+            FontBytes::Shared(bytes) => {
+                let shared: Arc<dyn AsRef<[u8]> + Send + Sync> = bytes.clone();
+                harfrust::Font::new(shared, index)?
+            }
+        };
+        let shaping = match variations.is_empty() {
+            true => shaping,
+            false => {
+                let instance = shaping.instance_builder();
+                instance.variations(variations.iter().copied()).build()
+            }
+        };
+        let font = FontRef::from_index(bytes.as_ref(), index).ok()?;
+        let location = font.axes().location(variations.iter().copied());
+        let metrics = font.metrics(Size::unscaled(), &location);
+        let units = f32::from(metrics.units_per_em);
+        if !(16.0..=16384.0).contains(&units) {
+            return None;
+        }
+        let charmap = font.charmap();
+        let advances = font.glyph_metrics(Size::unscaled(), &location);
+        let mut ascii = [(0, 0); 128];
+        for (code, entry) in ascii.iter_mut().enumerate() {
+            if let Some(glyph) = charmap.map(code as u32) {
+                let advance = advances.advance_width(glyph).unwrap_or(0.0);
+                *entry = (
+                    u16::try_from(glyph.to_u32()).unwrap_or(0),
+                    advance.clamp(0.0, 65535.0) as u16,
+                );
+            }
+        }
+        let underline = metrics.underline.map_or((0.1, 0.05), |line| {
+            (-line.offset / units, line.thickness / units)
+        });
+        let space = match ascii[b' ' as usize].1 {
+            0 => 0.25,
+            advance => f32::from(advance) / units,
+        };
+        let tables = [Tag::new(b"COLR"), Tag::new(b"CBDT"), Tag::new(b"sbix")];
+        let colored = tables.into_iter().any(|tag| has_table(&font, tag));
+        let (serif, pictures) = (has_serifs(&font), !has_outlines(&font));
+        Some(Self {
+            index,
+            variations,
+            location,
+            colored,
+            shaping,
+            units_per_em: units,
+            ascent: (metrics.ascent / units).clamp(0.1, 3.0),
+            descent: (-metrics.descent / units).clamp(0.0, 3.0),
+            space,
+            serif,
+            pictures,
+            underline,
+            ascii,
+            bytes,
+        })
+    }
+
+    /// The face for reading tables and outlines.
+    #[must_use]
+    pub fn font_ref(&self) -> Option<FontRef<'_>> {
+        FontRef::from_index(self.bytes.as_ref(), self.index).ok()
+    }
+
+    /// Where it stands on the axes of a variable font, for metrics and outlines.
+    #[must_use]
+    pub fn location(&self) -> LocationRef<'_> {
+        (&self.location).into()
+    }
+
+    /// Whether the face has an OpenType feature, in any script.
+    pub(crate) fn has_feature(&self, tag: [u8; 4]) -> bool {
+        let tag = Tag::new(&tag);
+        self.font_ref().is_some_and(|font| {
+            let substitutions = font.gsub().and_then(|table| table.feature_list());
+            let positions = font.gpos().and_then(|table| table.feature_list());
+            [substitutions, positions]
+                .into_iter()
+                .flatten()
+                .any(|list| {
+                    let mut records = list.feature_records().iter();
+                    records.any(|record| record.feature_tag() == tag)
+                })
+        })
+    }
+
+    /// Where the font would stand on its axes for `want` and `axes`; empty for its defaults.
+    pub(crate) fn variations(&self, want: Want, axes: &[FontAxis]) -> Vec<(Tag, f32)> {
+        let Some(font) = self.font_ref() else {
+            return Vec::new();
+        };
+        let own = |tag: Tag| axes.iter().find(|axis| Tag::new(&axis.tag) == tag);
+        let wanted = |tag: Tag, default: f32| match &tag.to_be_bytes() {
+            _ if own(tag).is_some() => own(tag).map(|axis| axis.value),
+            b"wght" => Some(f32::from(want.weight)),
+            b"wdth" => Some(f32::from(want.width)),
+            b"ital" => Some(f32::from(u8::from(want.italic))),
+            b"slnt" if want.italic => Some(SLANT.min(default)),
+            _ => None,
+        };
+        let place = |axis: skrifa::Axis| {
+            let value = wanted(axis.tag(), axis.default_value())?;
+            let value = value.clamp(axis.min_value(), axis.max_value());
+            (value != axis.default_value()).then_some((axis.tag(), value))
+        };
+        font.axes().iter().filter_map(place).collect()
+    }
+
+    /// Glyph of an ASCII character, if the face has one.
+    #[must_use]
+    pub fn ascii_glyph(&self, character: char) -> Option<u16> {
+        let (glyph, _) = self.ascii.get(character as usize)?;
+        (*glyph != 0).then_some(*glyph)
+    }
+
+    pub(crate) fn covers(&self, character: char) -> bool {
+        if character.is_ascii() {
+            return self.ascii[character as usize].0 != 0;
+        }
+        let glyph = self.shaping.charmap().map_unicode(character);
+        glyph.is_some_and(|glyph| {
+            !self.colored || self.draws(glyph.to_u32()) || self.has_picture(glyph.to_u32())
+        })
+    }
+
+    /// Whether the glyph is a picture, and no outline.
+    fn has_picture(&self, glyph: u32) -> bool {
+        let glyph = u16::try_from(glyph).ok();
+        glyph.is_some_and(|glyph| self.picture(glyph).is_some())
+    }
+
+    /// The picture of a glyph of a font that draws with pictures.
+    pub(crate) fn picture(&self, glyph: u16) -> Option<GlyphPicture> {
+        let font = self.font_ref().filter(|_| self.pictures)?;
+        picture(&font, glyph, self.units_per_em)
+    }
+
+    /// Whether the glyph has an outline.
+    fn draws(&self, glyph: u32) -> bool {
+        let bounds = self.font_ref().and_then(|font| {
+            let metrics = font.glyph_metrics(Size::unscaled(), self.location());
+            metrics.bounds(skrifa::GlyphId::new(glyph))
+        });
+        bounds.is_some_and(|bounds| bounds.x_max > bounds.x_min)
+    }
+}
+
+/// Whether the PANOSE classification names serifs (ISO/IEC 14496-22 §5.2.7.17); without one, whether
+/// the family's name does.
+fn has_serifs(font: &FontRef<'_>) -> bool {
+    const LATIN_TEXT: u8 = 2;
+    let panose = font.os2().ok().map(|os2| os2.panose_10().to_vec());
+    match panose.as_deref() {
+        Some([LATIN_TEXT, style @ 2..=15, ..]) => *style <= 10,
+        _ => {
+            let names = font.localized_strings(StringId::FAMILY_NAME);
+            let name = names
+                .english_or_first()
+                .map(|name| name.to_string().to_lowercase());
+            name.is_some_and(|name| name.contains("serif") && !name.contains("sans"))
+        }
+    }
+}
+
+/// Whether the glyphs are pictures, which are drawn as images.
+pub(crate) fn has_pictures(font: &FontRef<'_>) -> bool {
+    [Tag::new(b"CBDT"), Tag::new(b"sbix")]
+        .into_iter()
+        .any(|tag| has_table(font, tag))
+}
+
+/// Whether the glyphs are outlines, which PDF can embed.
+pub(crate) fn has_outlines(font: &FontRef<'_>) -> bool {
+    [Tag::new(b"glyf"), Tag::new(b"CFF "), Tag::new(b"CFF2")]
+        .into_iter()
+        .any(|tag| has_table(font, tag))
+}
+
+fn has_table(font: &FontRef<'_>, tag: Tag) -> bool {
+    let records = font.table_directory().table_records();
+    records.iter().any(|record| record.tag() == tag)
+}
