@@ -26,6 +26,7 @@ mod parse;
 pub mod pattern;
 mod pointer;
 mod position;
+mod rich;
 mod style_sheet;
 mod suggestion;
 pub mod template;

@@ -43,6 +43,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "content-too-tall",
         "A part of the document is taller than a page.",
     ),
+    ("contents-empty", "A table of contents has no entries."),
     (
         "contents-omitted",
         "The format has no pages that a table of contents could list.",
@@ -125,6 +126,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "Expressions cannot reach this name, because `helpers` is the template's module.",
     ),
     ("image-omitted", "The format cannot hold the picture."),
+    (
+        "image-replaced",
+        "An image is unknown or damaged; its fallback is shown.",
+    ),
     ("image-too-large", "A picture has more pixels than allowed."),
     (
         "invalid-asset",
@@ -246,6 +251,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "Groups of long tables are written without an outline.",
     ),
     (
+        "page-break-ignored",
+        "A page break stands in a box, where no page can end.",
+    ),
+    (
         "page-count-omitted",
         "Slides have no field for the number of slides.",
     ),
@@ -277,6 +286,14 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "A reference names the number of something that has none.",
     ),
     (
+        "rich-text-dropped",
+        "Something in a Markdown or HTML text that documents cannot hold is left out.",
+    ),
+    (
+        "rich-text-too-large",
+        "A Markdown or HTML text exceeds a limit.",
+    ),
+    (
         "row-spans-flattened",
         "Cells that span rows are written in one row.",
     ),
@@ -291,6 +308,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     (
         "signature-as-line",
         "The field for a signature is written as a line.",
+    ),
+    (
+        "single-braces",
+        "A name stands in single braces, which are printed.",
     ),
     ("style-cycle", "Styles inherit from each other in a circle."),
     ("summary-rows-omitted", "CSV can hold only data rows."),
@@ -337,6 +358,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("unknown-currency", "The currency is unknown, or missing."),
     ("unknown-field", "The field does not exist here."),
     ("unknown-filter", "There is no filter of this name."),
+    (
+        "unknown-font-feature",
+        "There is no OpenType feature or axis of this name.",
+    ),
     ("unknown-function", "There is no function of this name."),
     (
         "unknown-helper",

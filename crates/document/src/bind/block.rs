@@ -100,6 +100,7 @@ impl<'b> Binder<'b> {
                 }
             }
             Node::Use(node) => self.use_macro(node, place, scope, blocks),
+            Node::RichText(node) => self.rich_text(node, place, scope, blocks),
             Node::Section(_) => {
                 let message =
                     "a section must be directly in the template's body, not inside another node";
@@ -114,7 +115,7 @@ impl<'b> Binder<'b> {
         }
     }
 
-    fn push(
+    pub(super) fn push(
         &mut self,
         id: Option<&str>,
         style: StyleId,
@@ -245,7 +246,8 @@ impl<'b> Binder<'b> {
                     self.content_at("title", title, style, scope)
                 });
                 let depth = node.depth.clamp(1, 6);
-                Some((style, BlockKind::TableOfContents { title, depth }))
+                let of = node.of;
+                Some((style, BlockKind::TableOfContents { title, depth, of }))
             }
             _ => self.other_kind(node, place, scope),
         }
@@ -272,7 +274,10 @@ impl<'b> Binder<'b> {
                 line: node.line,
             },
             Node::Spacer(node) => BlockKind::Spacer(node.height.to_points()),
-            Node::PageBreak(_) => BlockKind::PageBreak,
+            Node::PageBreak(_) => {
+                self.has_page_breaks = true;
+                BlockKind::PageBreak
+            }
             Node::SignatureField(node) => BlockKind::Signature(Signature {
                 name: node.name.clone(),
                 label: node

@@ -28,7 +28,10 @@ impl Binder<'_> {
         place: Place,
         scope: &Scope<'_>,
     ) -> Option<BlockKind> {
-        let data = self.below("source", |binder| binder.picture(&node.source, scope))?;
+        let data = match &node.fallback {
+            None => self.below("source", |binder| binder.picture(&node.source, scope))?,
+            Some(fallback) => self.picture_or(&node.source, fallback, scope)?,
+        };
         let width = node.width.map(|width| width.to_points());
         let height = node.height.map(|height| height.to_points());
         let (width, height) = size(&data, width, height, node.fit, place.width);
@@ -47,6 +50,44 @@ impl Binder<'_> {
             caption,
             link,
         }))
+    }
+
+    /// The image of a source, or else another one.
+    fn picture_or(
+        &mut self,
+        source: &Text,
+        fallback: &Text,
+        scope: &Scope<'_>,
+    ) -> Option<Arc<ImageData>> {
+        let compiled = self.compiled.text(source)?;
+        let address = match picture_source(compiled, scope, self) {
+            Ok(address) => address,
+            Err(failure) => {
+                self.below("source", |binder| binder.report(failure, scope));
+                return None;
+            }
+        };
+        let empty = address.trim().is_empty();
+        let made = match self.images.get(&address) {
+            Some(known) => known.clone().ok_or_else(String::new),
+            None if empty => Err(String::new()),
+            None => (self.load(&address).and_then(|bytes| check(&bytes)))
+                .map(Arc::new)
+                .map_err(|failure| failure.message),
+        };
+        match made {
+            Ok(data) => {
+                self.images.insert(address, Some(Arc::clone(&data)));
+                Some(data)
+            }
+            Err(reason) => {
+                if !empty {
+                    let message = format!("the fallback is shown: {reason}");
+                    self.below("source", |binder| binder.warn("image-replaced", &message));
+                }
+                self.below("fallback", |binder| binder.picture(fallback, scope))
+            }
+        }
     }
 
     /// Loads and checks the image of a source, once per source.

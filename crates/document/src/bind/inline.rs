@@ -226,12 +226,7 @@ impl Binder<'_> {
             self.targets.push((id.to_owned(), self.path.clone()));
             return Some(Arc::from(address));
         }
-        let scheme = address
-            .split_once(':')
-            .map(|(scheme, _)| scheme.to_ascii_lowercase());
-        let known = matches!(scheme.as_deref(), Some("http" | "https" | "mailto" | "tel"));
-        let sound = address.len() <= 2_000 && !address.contains(char::is_whitespace);
-        if known && sound {
+        if let Some(address) = allowed_address(address) {
             return Some(Arc::from(address));
         }
         let shown: String = address.chars().take(60).collect();
@@ -256,6 +251,17 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// The address without spaces around it, if documents may link to it.
+pub(super) fn allowed_address(address: &str) -> Option<&str> {
+    let address = address.trim();
+    let scheme = address
+        .split_once(':')
+        .map(|(scheme, _)| scheme.to_ascii_lowercase());
+    let known = matches!(scheme.as_deref(), Some("http" | "https" | "mailto" | "tel"));
+    let sound = address.len() <= 2_000 && !address.contains(char::is_whitespace);
+    (known && sound).then_some(address)
 }
 
 /// Appends `text`. Line feeds become breaks; the noncharacters for page fields become fields.

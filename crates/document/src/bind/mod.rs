@@ -7,6 +7,7 @@ mod barcode;
 mod block;
 mod cell;
 mod chart;
+mod contents;
 mod dynamic;
 mod form;
 mod group;
@@ -16,8 +17,10 @@ mod inline;
 mod list;
 mod macros;
 mod number;
+mod page_breaks;
 mod page_rows;
 mod report;
+mod rich_text;
 mod row_rule;
 mod section;
 mod sheet_column;
@@ -162,6 +165,10 @@ struct Binder<'b> {
     numbers: number::Numbers,
     reports: report::Reports,
     path: String,
+    /// Whether there are page breaks.
+    has_page_breaks: bool,
+    /// Number of captions that got an id.
+    captions: usize,
     blocks: usize,
     text_bytes: usize,
 }
@@ -214,6 +221,8 @@ impl<'b> Binder<'b> {
             numbers: number::Numbers::new(compiled),
             reports: report::Reports::default(),
             path: String::new(),
+            has_page_breaks: false,
+            captions: 0,
             blocks: 0,
             text_bytes: 0,
         };
@@ -291,10 +300,12 @@ impl<'b> Binder<'b> {
 
     fn finish(
         mut self,
-        sections: Vec<bound::Section>,
+        mut sections: Vec<bound::Section>,
         root: &Scope<'_>,
     ) -> Result<bound::Document, Vec<Diagnostic>> {
         let metadata = self.metadata(root);
+        self.list_captions(&mut sections);
+        self.warn_of_page_breaks(&sections);
         self.check_targets();
         self.warn_of_cleaned_text();
         self.warn_of_references();

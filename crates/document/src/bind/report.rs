@@ -33,7 +33,7 @@ pub(super) struct Reports {
 
 impl Reports {
     /// Counts a diagnostic; true if it should be reported.
-    fn wants(&mut self, code: &str, path: &str) -> bool {
+    pub(super) fn wants(&mut self, code: &str, path: &str) -> bool {
         let place = (code.to_owned(), path.to_owned());
         let count = self.places.entry(place).or_default();
         *count += 1;

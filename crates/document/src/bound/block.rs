@@ -7,7 +7,7 @@ pub use crate::template::Symbology;
 use crate::{
     Color,
     numbering::{Counter, Pattern},
-    template::{Align, LineStyle},
+    template::{Align, ContentsOf, LineStyle},
 };
 
 /// A block of a bound document.
@@ -77,6 +77,8 @@ pub enum BlockKind {
         title: Option<Vec<Inline>>,
         /// Maximum heading level listed.
         depth: u8,
+        /// What it lists; in a bound document always headings.
+        of: ContentsOf,
     },
     /// A place to sign.
     Signature(Signature),

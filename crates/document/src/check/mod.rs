@@ -14,7 +14,7 @@ use crate::{
     numbering::Pattern,
     pointer, suggestion,
     template::{
-        FormatSpec, Node, Numbering, Template, Text,
+        FormatSpec, Node, Numbering, RichText, Template, Text,
         visit::{Site, visit},
     },
 };
@@ -291,6 +291,17 @@ pub(crate) fn node_rules(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
             "series",
             "a chart needs 1 to 50 series".to_owned(),
         ),
+        Node::RichText(text) => {
+            for name in text.styles.keys() {
+                if !RichText::ELEMENTS.contains(&name.as_str()) {
+                    let hint = suggestion::hint(name, RichText::ELEMENTS);
+                    let path = pointer::join(&pointer::join(path, "styles"), name);
+                    let message = format!("rich text has no elements `{name}`");
+                    let mistake = Diagnostic::error("unknown-field", path, message);
+                    found.push(mistake.with_hint(hint));
+                }
+            }
+        }
         Node::FormField(field) => {
             form::field(field, path, found);
             layout::sizes(node, path, found);

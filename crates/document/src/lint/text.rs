@@ -55,6 +55,13 @@ fn typed(kind: &str, text: &str, path: &str, found: &mut Vec<Finding>) {
             "use `columns`, `keyValue` or a table: spaces have another width in each font",
         );
     }
+    if has_single_braces(text) {
+        add(
+            "single-braces",
+            "a name in single braces is printed as it stands",
+            "write `{{ name }}`: expressions stand in two braces",
+        );
+    }
     if text.contains("____") || text.contains("......") {
         add(
             "typed-line",
@@ -62,6 +69,26 @@ fn typed(kind: &str, text: &str, path: &str, found: &mut Vec<Finding>) {
             "use a `signatureField`, a form field or a border",
         );
     }
+}
+
+/// Whether a text has a name in single braces, as other template languages write it.
+fn has_single_braces(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let after = &rest[at + 1..];
+        if let Some(double) = after.strip_prefix('{') {
+            rest = double.find("}}").map_or("", |end| &double[end + 2..]);
+            continue;
+        }
+        let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        let end = after.find(|c| !name(c)).unwrap_or(after.len());
+        let starts = after.starts_with(|c: char| c.is_ascii_alphabetic());
+        if starts && after[end..].starts_with('}') {
+            return true;
+        }
+        rest = after;
+    }
+    false
 }
 
 /// Whether a text begins with a typed number, such as `2.`, `1.3` or `§ 4`.
@@ -76,4 +103,28 @@ fn is_numbered(text: &str) -> bool {
             .strip_prefix('.')
             .is_some_and(|rest| rest.starts_with(|symbol: char| symbol.is_ascii_digit()));
     number && dotted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_single_braces_are_found() {
+        for text in ["Dear {name},", "{{ a }} {b.c}"] {
+            assert!(has_single_braces(text), "{text}");
+        }
+        for text in [
+            "Dear {{ name }}",
+            "{{name}}",
+            "{ }",
+            "{1}",
+            "{",
+            "{{",
+            "{a b}",
+            "{{ {'a': 1} }}",
+        ] {
+            assert!(!has_single_braces(text), "{text}");
+        }
+    }
 }

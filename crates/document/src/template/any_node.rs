@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Barcode, Chart, Columns, Conditional, Divider, Expression, Footnote, FormField, Heading, Image,
-    KeyValue, List, PageBreak, Panel, Paragraph, Positioned, Repeat, Section, SignatureField,
-    Spacer, StyleRef, Table, TableOfContents, Text, Use,
+    KeyValue, List, PageBreak, Panel, Paragraph, Positioned, Repeat, RichText, Section,
+    SignatureField, Spacer, StyleRef, Table, TableOfContents, Text, Use,
 };
 
 /// A node in the body.
@@ -58,6 +58,8 @@ pub enum Node {
     SignatureField(SignatureField),
     /// A field to fill in.
     FormField(Box<FormField>),
+    /// Text in Markdown or HTML.
+    RichText(Box<RichText>),
 }
 
 /// Evaluates an expression for the struct of any node.
@@ -86,6 +88,7 @@ macro_rules! of_every_node {
             Node::Footnote($inner) => $value,
             Node::SignatureField($inner) => $value,
             Node::FormField($inner) => $value,
+            Node::RichText($inner) => $value,
         }
     };
 }

@@ -14,6 +14,7 @@ mod node;
 mod numbering;
 mod page;
 mod part;
+mod rich;
 mod style;
 mod table;
 pub(crate) mod visit;
@@ -39,6 +40,7 @@ pub use self::{
         Watermark,
     },
     part::*,
+    rich::*,
     style::{
         Align, BorderSpec, BorderSpecs, ColumnSpan, Edges, FontFamily, LineStyle, Side, StyleRef,
         StyleSpec, TabAlign, TabLeader, TabStop, VerticalAlign,

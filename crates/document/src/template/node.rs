@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Align, AxisSpec, ChartKind, ColumnBox, ColumnSpec, Content, ErrorCorrection, Expression, Fit,
-    FormatSpec, GroupSpec, KeyValueItem, LabelContent, LineStyle, ListItem, Node, Numbering,
-    PageSetup, RowBreak, RowSpec, RowStyle, SeriesSpec, StyleRef, Symbology, TableBorders,
-    TargetSpec, Text, VerticalAlign, Zebra,
+    Align, AxisSpec, ChartKind, ColumnBox, ColumnSpec, Content, ContentsOf, ErrorCorrection,
+    Expression, Fit, FormatSpec, GroupSpec, KeyValueItem, LabelContent, LineStyle, ListItem, Node,
+    Numbering, PageSetup, RowBreak, RowSpec, RowStyle, SeriesSpec, StyleRef, Symbology,
+    TableBorders, TargetSpec, Text, VerticalAlign, Zebra,
 };
 use crate::{Color, Length};
 
@@ -195,6 +195,9 @@ nodes! {
     Image {
         /// Name of an asset, or a `data:` URL.
         source: Text,
+        /// The image shown instead if `source` is empty, unknown or damaged: a name or `data:` URL.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        fallback: Option<Text>,
         /// Alternative text for readers who cannot see the image; empty for decoration.
         alt: Text,
         /// Width; by default from the height, or from the image's pixels at 96 dpi.
@@ -381,6 +384,9 @@ nodes! {
         /// Title.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         title: Option<Content>,
+        /// What it lists: headings, or the captions of figures or tables; headings by default.
+        #[serde(default)]
+        of: ContentsOf,
         /// Maximum heading level listed; 3 by default.
         #[serde(default = "three")]
         #[schemars(range(min = 1, max = 6))]

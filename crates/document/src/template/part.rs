@@ -83,6 +83,19 @@ pub enum Fit {
     Stretch,
 }
 
+/// What a table of contents lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ContentsOf {
+    /// Headings.
+    #[default]
+    Headings,
+    /// Captions of images.
+    Figures,
+    /// Captions of tables.
+    Tables,
+}
+
 /// Symbology of a barcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -234,6 +234,7 @@ impl<'t> Walk<'_, 't> {
         match node {
             Node::Image(node) => {
                 self.text("source", Some(&node.source));
+                self.text("fallback", node.fallback.as_ref());
                 self.text("alt", Some(&node.alt));
                 self.content("caption", node.caption.as_ref());
                 self.text("link", node.link.as_ref());
@@ -245,6 +246,14 @@ impl<'t> Walk<'_, 't> {
             Node::Chart(node) => self.chart(node),
             Node::SignatureField(node) => self.text("label", node.label.as_ref()),
             Node::FormField(node) => self.form_field(node),
+            Node::RichText(node) => {
+                self.text("source", Some(&node.source));
+                self.below("styles", |walk| {
+                    for (name, style) in &node.styles {
+                        walk.below(name, |walk| walk.see(Site::Style(style)));
+                    }
+                });
+            }
             _ => {}
         }
     }

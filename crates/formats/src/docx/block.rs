@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
             }
             BlockKind::Spacer(height) => self.gap(*height),
             BlockKind::PageBreak => self.break_before = true,
-            BlockKind::TableOfContents { title, depth } => {
+            BlockKind::TableOfContents { title, depth, .. } => {
                 self.contents(title.as_deref(), *depth, block.style, width);
             }
             BlockKind::Signature(signature) => self.signature(signature, block.style, width),

@@ -53,13 +53,16 @@ pub fn write(document: &Document, options: &DocxOptions<'_>) -> Result<Written, 
     let mut writer = Writer::new(document);
     writer.heading_pages = options.heading_pages.to_vec();
     writer.collect_headings();
-    let kept = [
+    let mut kept = vec![
         PageFeature::Even,
         PageFeature::Numbers,
         PageFeature::StartOn,
         PageFeature::RunningHeads,
         PageFeature::SectionCounts,
     ];
+    if settings::page_color(document).is_some() {
+        kept.push(PageFeature::Color);
+    }
     page_losses::report(&mut writer.report, document, "DOCX", &kept);
     writer.sections()?;
     writer.finish()

@@ -7,7 +7,10 @@ use platen_document::{
     numbering::Counter,
 };
 
-use super::{MarginPart, NAMESPACES, Story, Writer, settings::has_even};
+use super::{
+    MarginPart, NAMESPACES, Story, Writer,
+    settings::{has_even, page_color},
+};
 use crate::{
     Error,
     ooxml::{DECLARATION, Relationships, twips},
@@ -16,8 +19,12 @@ use crate::{
 impl<'a> Writer<'a> {
     /// Writes the part `document.xml`.
     pub(super) fn sections(&mut self) -> Result<(), Error> {
-        let _ = write!(self.out, "{DECLARATION}<w:document {NAMESPACES}><w:body>");
+        let _ = write!(self.out, "{DECLARATION}<w:document {NAMESPACES}>");
         let document = self.document;
+        if let Some(color) = page_color(document) {
+            let _ = write!(self.out, "<w:background w:color=\"{}\"/>", color.to_hex());
+        }
+        self.out.push_str("<w:body>");
         let last = document.sections.len().saturating_sub(1);
         let mut inherited = false;
         for (index, section) in document.sections.iter().enumerate() {

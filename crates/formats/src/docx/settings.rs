@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use platen_document::bound::{Document, Section};
+use platen_document::{
+    Color,
+    bound::{Document, Section},
+};
 
 use super::NAMESPACES;
 use crate::ooxml::{DECLARATION, Escaped};
@@ -17,17 +20,32 @@ pub(super) fn settings(document: &Document) -> String {
     };
     let even = document.sections.iter().any(has_even);
     let even = if even { "<w:evenAndOddHeaders/>" } else { "" };
+    let background = match page_color(document) {
+        Some(_) => "<w:displayBackgroundShape/>",
+        None => "",
+    };
     let language = Escaped(&document.language);
     format!(
-        "{DECLARATION}<w:settings {NAMESPACES}><w:zoom w:percent=\"100\"/>\
+        "{DECLARATION}<w:settings {NAMESPACES}><w:zoom w:percent=\"100\"/>{background}\
          <w:defaultTabStop w:val=\"720\"/>{hyphenation}{even}\
          <w:characterSpacingControl w:val=\"doNotCompress\"/><w:footnotePr>\
          <w:footnote w:id=\"-1\"/><w:footnote w:id=\"0\"/></w:footnotePr><w:compat>\
-         <w:compatSetting w:name=\"compatibilityMode\" \
+         <w:doNotExpandShiftReturn/><w:compatSetting w:name=\"compatibilityMode\" \
          w:uri=\"http://schemas.microsoft.com/office/word\" w:val=\"15\"/></w:compat>\
          <w:themeFontLang w:val=\"{language}\"/><w:decimalSymbol w:val=\".\"/>\
          <w:listSeparator w:val=\",\"/></w:settings>"
     )
+}
+
+/// The color of all pages, if they have one: Word has no other.
+pub(super) fn page_color(document: &Document) -> Option<Color> {
+    let mut colors = document.sections.iter().map(|section| {
+        let first = section.first_background.as_ref();
+        let other = first.is_some_and(|first| first.color != section.background.color);
+        section.background.color.filter(|_| !other)
+    });
+    let color = colors.next()??;
+    colors.all(|other| other == Some(color)).then_some(color)
 }
 
 /// Whether the section has its own header or footer on even pages.

@@ -72,7 +72,7 @@ impl<'a> Writer<'a> {
             BlockKind::PageBreak => {
                 let _ = writeln!(self.out, "<div{id} class=\"break\"></div>");
             }
-            BlockKind::TableOfContents { title, depth } => {
+            BlockKind::TableOfContents { title, depth, .. } => {
                 self.table_of_contents(title.as_deref(), *depth, style);
             }
             BlockKind::Signature(signature) => self.signature(signature, &open, block),

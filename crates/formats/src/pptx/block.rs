@@ -34,7 +34,11 @@ impl<'a> Flow<'a> {
         let style = block.style;
         match &block.kind {
             BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => {
-                self.paragraph(content, style, Mark::None, strip);
+                // Text on a ground of its own is a box.
+                match self.document.styles[style].background {
+                    Some(_) => self.panel(Some(content), &[], style, strip)?,
+                    None => self.paragraph(content, style, Mark::None, strip),
+                }
             }
             BlockKind::List(list) => self.list(list, style, 0, strip)?,
             BlockKind::Table(table) => self.table(table, style, strip)?,
@@ -79,7 +83,7 @@ impl<'a> Flow<'a> {
             }
             BlockKind::PageBreak if strip.breaks => self.next_slide(),
             BlockKind::PageBreak => {}
-            BlockKind::TableOfContents { title, depth } => {
+            BlockKind::TableOfContents { title, depth, .. } => {
                 self.contents(title.as_deref(), *depth, style, strip);
             }
             BlockKind::Signature(signature) => self.signature(signature, style, strip),

@@ -52,6 +52,8 @@ pub(super) struct Flow<'a> {
     /// The next free y, in points.
     pub y: f32,
     chapter: usize,
+    /// Color of the section's slides.
+    ground: Option<platen_document::Color>,
     footer: Footer,
     pending: Pending,
     pub notes: Notes,
@@ -76,12 +78,14 @@ impl<'a> Flow<'a> {
             y: geometry.top,
             chapter: 0,
             footer: Footer::default(),
+            ground: None,
             pending: Pending::default(),
             notes: Notes::default(),
         }
     }
 
     pub fn section(&mut self, section: &'a Section) -> Result<(), Error> {
+        self.ground = section.background.color;
         let first = section.first_footer.as_deref();
         let (other, lost) = Footer::of(&section.footer, self.document);
         self.footer = other.clone();
@@ -176,6 +180,7 @@ impl<'a> Flow<'a> {
         self.end_slide();
         self.chapter += 1;
         self.slide = Slide::new(title, self.chapter, &self.footer, &self.document.language);
+        self.slide.background = self.ground;
         self.y = self.geometry.top;
     }
 
@@ -184,6 +189,7 @@ impl<'a> Flow<'a> {
         let title = self.slide.title.clone();
         self.end_slide();
         self.slide = Slide::new(&title, self.chapter, &self.footer, &self.document.language);
+        self.slide.background = self.ground;
         self.y = self.geometry.top;
     }
 

@@ -26,7 +26,7 @@ use self::{flow::Flow, geometry::Geometry, markup::NAMESPACES};
 use crate::{
     Error, Written,
     ooxml::{self, DECLARATION, Package, Relationships},
-    page_losses,
+    page_losses::{self, PageFeature},
 };
 
 /// Writes `document` as PPTX.
@@ -79,7 +79,7 @@ fn report_losses(document: &Document, geometry: Geometry, flow: &mut Flow<'_>) {
             "all slides have one size: 16:9 if the first page is portrait, else that page's size",
         );
     }
-    page_losses::report(&mut flow.report, document, "PPTX", &[]);
+    page_losses::report(&mut flow.report, document, "PPTX", &[PageFeature::Color]);
     let shown = |blocks: &[platen_document::bound::Block]| {
         blocks
             .iter()

@@ -45,6 +45,8 @@ pub(super) struct Slide {
     pub language: String,
     /// Color of the footer.
     pub muted: Color,
+    /// Color of the slide.
+    pub background: Option<Color>,
     pub relationships: Relationships,
     shapes: String,
     count: u32,
@@ -62,6 +64,7 @@ impl Slide {
             footer: footer.clone(),
             language: language.to_owned(),
             muted: Color::BLACK,
+            background: None,
             relationships,
             shapes: String::new(),
             count: 10,
@@ -180,8 +183,12 @@ impl Slide {
                 "<a:r><a:rPr lang=\"{language}\" baseline=\"30000\"/><a:t>{mark}</a:t></a:r>"
             );
         }
+        let background = self.background.map_or_else(String::new, |color| {
+            let fill = solid(color);
+            format!("<p:bg><p:bgPr>{fill}<a:effectLst/></p:bgPr></p:bg>")
+        });
         let mut xml = format!(
-            "{DECLARATION}<p:sld {NAMESPACES}><p:cSld><p:spTree>{GROUP}<p:sp><p:nvSpPr>\
+            "{DECLARATION}<p:sld {NAMESPACES}><p:cSld>{background}<p:spTree>{GROUP}<p:sp><p:nvSpPr>\
              <p:cNvPr id=\"2\" name=\"Title\"/><p:cNvSpPr><a:spLocks noGrp=\"1\"/></p:cNvSpPr><p:nvPr>\
              <p:ph type=\"title\"/></p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p>\
              <a:r><a:rPr lang=\"{language}\"/><a:t>{}{}</a:t></a:r>{marks}</a:p></p:txBody></p:sp>{}",

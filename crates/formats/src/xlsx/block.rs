@@ -80,10 +80,13 @@ impl<'a> Sheet<'a> {
                     &block.path,
                     "a panel's box is omitted on a sheet; its content is written as rows",
                 );
+                let ground = self.document.styles[style].background.or(self.ground);
+                let around = std::mem::replace(&mut self.ground, ground);
                 if let Some(title) = title {
                     self.line(title, style, "")?;
                 }
                 self.blocks(body, main)?;
+                self.ground = around;
             }
             BlockKind::KeyValue(pairs) => self.key_value(pairs, style)?,
             BlockKind::Image(image) => self.image(image, style)?,
@@ -212,6 +215,7 @@ impl<'a> Sheet<'a> {
             };
             let label_key = Key {
                 style: label_style,
+                fill: self.ground,
                 ..Key::default()
             };
             if column == 0 {
@@ -243,6 +247,7 @@ impl<'a> Sheet<'a> {
     ) -> Result<(), Error> {
         let key = Key {
             style: id,
+            fill: self.ground,
             number: number(value, Some(format), &self.document.language),
             ..Key::default()
         };

@@ -72,6 +72,7 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
             row: 0,
             main_written: false,
             widths: Vec::new(),
+            ground: None,
             footnotes: Vec::new(),
             page_breaks: Vec::new(),
             tables: count_tables(section),

@@ -38,6 +38,8 @@ pub(super) struct Sheet<'a> {
     pub main_written: bool,
     /// Column widths, in points.
     pub widths: Vec<f32>,
+    /// Color behind the current content: of the panel around it, or of the page.
+    pub ground: Option<platen_document::Color>,
     /// Footnotes referenced on this sheet.
     pub footnotes: Vec<u32>,
     pub page_breaks: Vec<u32>,
@@ -51,6 +53,7 @@ pub(super) struct Sheet<'a> {
 impl<'a> Sheet<'a> {
     pub fn section(&mut self, section: &'a Section) -> Result<(), Error> {
         let main = main_table(section);
+        self.ground = section.background.color;
         self.column_widths(section, main)?;
         if self.document.direction == platen_document::bound::Direction::RightToLeft {
             self.worksheet.set_right_to_left(true);
@@ -149,18 +152,20 @@ impl<'a> Sheet<'a> {
             .copied()
             .unwrap_or(width);
         let wide = text_width(text, style.font_size, style.bold) > own_width;
-        let spread =
-            style.background.is_some() || style.align != platen_document::bound::Align::Start;
+        let spread = style.background.or(self.ground).is_some()
+            || style.align != platen_document::bound::Align::Start;
         let wrap = lines > 1;
         let link = self.link_of(content);
         let key = Key {
             style: id,
+            fill: self.ground,
             wrap,
             link: link.is_some(),
             ..Key::default()
         };
         let last = self.last_column();
-        if (wrap || (wide && spread)) && column < last {
+        let band = self.ground.is_some() && column == 0;
+        if (wrap || band || (wide && spread)) && column < last {
             let format = self.formats.get(self.document, &key);
             self.worksheet
                 .merge_range(self.row, column, self.row, last, "", format)?;

@@ -219,7 +219,7 @@ impl<'a> Sheet<'a> {
             let columns = table.columns.len();
             let mut key = Key {
                 style: cell.style,
-                fill,
+                fill: fill.or(self.ground),
                 lines: lines(table.borders, column, columns, spans.is_none(), last),
                 line_color: table.border_color,
                 ..Key::default()

@@ -122,7 +122,7 @@ impl Composer<'_> {
                 self.space_after = 0.0;
                 out.push(self, fragment);
             }
-            BlockKind::TableOfContents { title, depth } => {
+            BlockKind::TableOfContents { title, depth, .. } => {
                 self.contents(block, title.as_deref(), *depth, place, out);
             }
             BlockKind::Signature(signature) => self.signature(block, signature, place, out),

@@ -6,7 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
+use icu_segmenter::{
+    LineSegmenter,
+    options::{LineBreakOptions, LineBreakWordOption},
+};
 use platen_document::{
     Diagnostic,
     bound::{self, Block, Direction, Document, Inline, Style, StyleId},
@@ -103,6 +106,16 @@ pub(crate) struct Place {
     pub tag: Option<TagId>,
 }
 
+/// Where lines may end. Korean has spaces between its words, and lines end there.
+fn line_breaks(language: &str) -> LineBreakOptions<'static> {
+    let mut options = LineBreakOptions::default();
+    let primary = language.split('-').next().unwrap_or_default();
+    if primary.eq_ignore_ascii_case("ko") {
+        options.word_option = Some(LineBreakWordOption::KeepAll);
+    }
+    options
+}
+
 impl<'a> Composer<'a> {
     pub(super) fn new(document: &'a Document, shaper: &'a mut Shaper, known: &'a Known) -> Self {
         let page_count = known.page_count.max(1);
@@ -122,7 +135,7 @@ impl<'a> Composer<'a> {
                     heads: Default::default(),
                 },
                 target_pages: &known.targets,
-                segmenter: LineSegmenter::new_auto(LineBreakOptions::default()),
+                segmenter: LineSegmenter::new_auto(line_breaks(&document.language)),
                 word_ids: Vec::new(),
                 node: Arc::from(""),
                 warnings: Vec::new(),

@@ -56,6 +56,13 @@ impl Composer<'_> {
             fragments.append(&mut lines);
         }
         let entries = self.entries(depth);
+        if entries.is_empty() {
+            self.text.warn(
+                "contents-empty",
+                "the table of contents has no entries: there are no headings for it".into(),
+                "use `heading` nodes, or a greater `depth`",
+            );
+        }
         for (index, entry) in entries.iter().enumerate() {
             let item = self.tag(TagKind::ContentsItem, tag);
             let mut fragment = self.entry(entry, Place { tag: item, ..place });
@@ -208,7 +215,7 @@ fn headings(blocks: &[Block], depth: u8, entries: &mut Vec<Entry>) {
             BlockKind::Heading { level, content } if *level <= depth => {
                 entries.push(Entry {
                     level: *level,
-                    title: plain_text(content),
+                    title: plain_text(content).replace('\n', " "),
                     number: None,
                     index: entries.len(),
                 });

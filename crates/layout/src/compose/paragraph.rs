@@ -38,7 +38,7 @@ impl Composer<'_> {
         if let Some(first) = fragments.front_mut() {
             first.marks.push(Mark::Heading {
                 level,
-                title: plain_text(content),
+                title: plain_text(content).replace('\n', " "),
             });
         }
         for fragment in &mut fragments {
