@@ -46,6 +46,7 @@ pub(crate) fn picture(font: &FontRef<'_>, glyph: u16, units_per_em: f32) -> Opti
             format: ImageFormat::Png,
             width_px,
             height_px,
+            page: 0,
             drawing: None,
         }),
         left,

@@ -15,6 +15,7 @@ mod merge;
 mod metadata;
 mod open;
 mod operations;
+mod page_form;
 mod pages;
 mod structure;
 mod xmp;
@@ -26,5 +27,6 @@ pub use self::{
     metadata::{Metadata, read_metadata, write_metadata},
     open::Limits,
     operations::{Conditions, Description, FileError, NamedFile, Operations, describe},
+    page_form::{FormObject, PageForm, page_form},
     pages::{Split, page_count, split},
 };

@@ -81,6 +81,7 @@ impl Error {
             Self::PictureTooLarge => Code::TooLarge(What::Picture, MAX_PICTURE_PIXELS),
             Self::Pdf(Pdf::Standard { .. }) => Code::StandardNotMet,
             Self::Pdf(Pdf::Image(_)) => Code::InvalidTemplate,
+            Self::Pdf(Pdf::Background(error)) => error.code(),
             Self::Memory { limit_bytes } => Code::MemoryLimit(Stage::Render, *limit_bytes),
             Self::Stopped => Code::Timeout(Stage::Render),
             Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Code::InternalError,

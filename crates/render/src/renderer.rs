@@ -214,6 +214,7 @@ impl Renderer {
                     warnings.extend(more);
                     bytes
                 } else {
+                    warnings.extend(platen_formats::picture::loss(document));
                     write_picture(document, shaper, layout, format, options)?
                 }
             }

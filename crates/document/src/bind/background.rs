@@ -51,7 +51,10 @@ impl<'b> Binder<'b> {
     ) -> bound::Background {
         let image = spec.image.as_ref().and_then(|source| {
             self.below(token, |binder| {
-                binder.below("image", |binder| binder.picture(source, scope))
+                let page = spec.image_page.unwrap_or(1);
+                binder.below("image", |binder| {
+                    binder.background_picture(source, page, scope)
+                })
             })
         });
         let watermark = spec.watermark.as_ref().and_then(|spec| {

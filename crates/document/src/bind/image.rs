@@ -124,6 +124,45 @@ impl Binder<'_> {
         made
     }
 
+    /// Loads a picture, or page `page` of a PDF, for the background of pages.
+    pub(super) fn background_picture(
+        &mut self,
+        source: &Text,
+        page: u32,
+        scope: &Scope<'_>,
+    ) -> Option<Arc<ImageData>> {
+        let compiled = self.compiled.text(source)?;
+        let address = match picture_source(compiled, scope, self) {
+            Ok(address) => address,
+            Err(failure) => {
+                self.report(failure, scope);
+                return None;
+            }
+        };
+        let bytes = match self.load(&address) {
+            Ok(bytes) => bytes,
+            Err(failure) => {
+                self.report(failure, scope);
+                return None;
+            }
+        };
+        if !bytes.starts_with(b"%PDF-") || bytes.len() > MAX_BYTES {
+            return self.picture(source, scope);
+        }
+        let key = format!("{page} {address}");
+        let made = self.images.entry(key).or_insert_with(|| {
+            Some(Arc::new(ImageData {
+                bytes,
+                format: ImageFormat::Pdf,
+                width_px: 1,
+                height_px: 1,
+                page,
+                drawing: None,
+            }))
+        });
+        made.clone()
+    }
+
     fn load(&self, source: &str) -> Result<Arc<[u8]>, Failure> {
         if source.starts_with("data:") {
             return decode(source);
@@ -238,6 +277,7 @@ fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
         format,
         width_px,
         height_px,
+        page: 0,
         drawing: None,
     })
 }

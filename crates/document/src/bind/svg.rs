@@ -106,6 +106,7 @@ pub(super) fn parse(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
     Ok(ImageData {
         bytes: Arc::clone(bytes),
         format: ImageFormat::Svg,
+        page: 0,
         width_px: width.ceil().max(1.0) as u32,
         height_px: height.ceil().max(1.0) as u32,
         drawing: Some(Arc::new(tree)),

@@ -381,6 +381,8 @@ pub struct ImageData {
     pub width_px: u32,
     /// Height in pixels.
     pub height_px: u32,
+    /// The page, from 1, for [`ImageFormat::Pdf`] only.
+    pub page: u32,
     /// The drawing, for [`ImageFormat::Svg`] only.
     pub drawing: Option<Arc<usvg::Tree>>,
 }
@@ -398,7 +400,7 @@ impl ImageData {
 
 impl PartialEq for ImageData {
     fn eq(&self, other: &Self) -> bool {
-        self.format == other.format && self.bytes == other.bytes
+        self.format == other.format && self.page == other.page && self.bytes == other.bytes
     }
 }
 
@@ -430,6 +432,8 @@ pub enum ImageFormat {
     WebP,
     /// SVG.
     Svg,
+    /// A page of a PDF, behind the text of a page only.
+    Pdf,
 }
 
 /// An encoded barcode.

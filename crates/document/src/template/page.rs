@@ -75,9 +75,14 @@ pub struct Background {
     /// Color of the whole page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
-    /// Name of an asset, or a `data:` URL: an image that covers the page. It is decoration.
+    /// Name of an asset, or a `data:` URL: an image or a page of a PDF that covers the page. It is
+    /// decoration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<Text>,
+    /// Page of the PDF in `image`; 1 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub image_page: Option<u32>,
     /// Text across the page, such as `DRAFT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watermark: Option<Watermark>,

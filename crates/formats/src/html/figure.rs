@@ -20,6 +20,8 @@ impl<'a> Writer<'a> {
             ImageFormat::Gif => "gif",
             ImageFormat::WebP => "webp",
             ImageFormat::Svg => "svg+xml",
+            // Behind pages only, which HTML has not.
+            ImageFormat::Pdf => "pdf",
         };
         let _ = write!(
             self.out,

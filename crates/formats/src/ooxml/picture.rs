@@ -43,6 +43,8 @@ impl Media {
                 Some(png) => ("png", Arc::from(png)),
                 None => return Ok(None),
             },
+            // Behind pages only, which these formats do not show.
+            ImageFormat::Pdf => return Ok(None),
         };
         self.files
             .push((Source::Image(Arc::clone(data)), extension, bytes));

@@ -14,6 +14,9 @@ pub enum Error {
     /// An image could not be decoded.
     #[error("an image could not be decoded: {0}")]
     Image(String),
+    /// The page of a PDF behind the text cannot be used.
+    #[error("the PDF in the background cannot be used")]
+    Background(#[from] platen_pdf::Error),
     /// A font could not be embedded.
     #[error("a font could not be embedded: {0}")]
     Font(String),

@@ -43,6 +43,8 @@ pub(super) struct Forms {
     pub takes_text: bool,
     /// Whether a button acts, which PDF/A forbids.
     pub acts: bool,
+    /// Whether a page of a PDF that is not PDF/A is behind the text.
+    pub unproven: bool,
 }
 
 struct Group {

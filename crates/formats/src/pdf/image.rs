@@ -3,6 +3,7 @@
 use platen_document::bound::{ImageData, ImageFormat};
 
 use super::{
+    background,
     error::Error,
     file::File,
     syntax::{Reference, Syntax},
@@ -16,6 +17,8 @@ pub(super) struct Written {
     pub reference: Reference,
     /// Whether it has a soft mask.
     pub translucent: bool,
+    /// Whether it may be in a PDF/A file.
+    pub archival: bool,
 }
 
 /// Writes an image. A JPEG of a kind that PDF supports is embedded unchanged.
@@ -33,12 +36,16 @@ pub(super) fn write(file: &mut File, data: &ImageData, archival: bool) -> Result
         return Ok(Written {
             reference,
             translucent: false,
+            archival: true,
         });
     }
     if let Some(drawing) = &data.drawing
         && let Some(written) = vector::write(file, drawing)
     {
         return Ok(written);
+    }
+    if data.format == ImageFormat::Pdf {
+        return background::write(file, data);
     }
     let pixels = decode(data).ok_or_else(|| Error::Image(format!("{:?}", data.format)))?;
     Ok(write_pixels(file, &pixels))
@@ -78,6 +85,7 @@ fn write_pixels(file: &mut File, pixels: &Pixels) -> Written {
     Written {
         reference,
         translucent: !opaque,
+        archival: true,
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod annotation;
 mod attachment;
+mod background;
 mod color_profile;
 mod error;
 mod file;
@@ -163,6 +164,10 @@ fn check(document: &Document, writer: &PageWriter<'_>, findings: &mut Findings) 
     }
     if writer.forms.acts {
         findings.archival.push("a button acts".to_owned());
+    }
+    if writer.forms.unproven {
+        let reason = "the PDF in the background is not PDF/A".to_owned();
+        findings.archival.push(reason);
     }
     for text in &writer.text.missing {
         findings

@@ -410,6 +410,7 @@ impl<'a> PageWriter<'a> {
             return Ok(*index);
         }
         let written = image::write(file, data, self.archival)?;
+        self.forms.unproven |= !written.archival;
         let index = self.written_images.len();
         self.written_images.push(written);
         self.images.insert(Arc::as_ptr(data), index);

@@ -47,6 +47,7 @@ pub(super) fn write(file: &mut File, tree: &Tree) -> Option<Written> {
     Some(Written {
         reference,
         translucent,
+        archival: true,
     })
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn decode(data: &ImageData) -> Option<Pixels> {
         ImageFormat::Gif => decode_gif(&data.bytes),
         ImageFormat::WebP => decode_webp(&data.bytes),
         ImageFormat::Svg => data.drawing.as_deref().and_then(rasterize),
+        ImageFormat::Pdf => None,
     }?;
     let expected = (pixels.width as usize)
         .checked_mul(pixels.height as usize)?

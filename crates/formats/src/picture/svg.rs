@@ -194,6 +194,7 @@ impl Writer<'_> {
             ImageFormat::Gif => "gif",
             ImageFormat::WebP => "webp",
             ImageFormat::Svg => "svg+xml",
+            ImageFormat::Pdf => return,
         };
         let encoded = BASE64_STANDARD.encode(&data.bytes);
         self.push(format_args!(

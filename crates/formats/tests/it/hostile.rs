@@ -63,6 +63,7 @@ fn hostile() -> Document {
             format: ImageFormat::WebP,
             width_px: 1,
             height_px: 1,
+            page: 0,
             drawing: None,
         }),
         width: 1e9,

@@ -2,4 +2,5 @@
 
 mod fixture;
 mod operations;
+mod page_form;
 mod whole;

@@ -40,6 +40,7 @@ pub fn picture() -> Arc<ImageData> {
         format: ImageFormat::Png,
         width_px: 120,
         height_px: 60,
+        page: 0,
         drawing: None,
     })
 }
