@@ -14,6 +14,7 @@ mod node;
 mod numbering;
 mod page;
 mod part;
+mod published;
 mod rich;
 mod style;
 mod table;
@@ -40,6 +41,7 @@ pub use self::{
         Watermark,
     },
     part::*,
+    published::editor_schema,
     rich::*,
     style::{
         Align, BorderSpec, BorderSpecs, ColumnSpan, Edges, FontFamily, LineStyle, Side, StyleRef,

@@ -26,7 +26,7 @@ enum Kind {
 /// Prints the JSON Schema of the template format.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let schema = match arguments.kind {
-        Kind::Document => platen_document::template::json_schema(),
+        Kind::Document => platen_document::template::editor_schema(),
         Kind::Html => platen_document::html::json_schema(),
     };
     let text = serde_json::to_string_pretty(&schema).map_err(|error| Failure::internal(&error))?;

@@ -53,7 +53,7 @@ pub(crate) fn routes() -> Vec<Route<Description>> {
 }
 
 static SCHEMA: LazyLock<Page> = LazyLock::new(|| {
-    let schema = platen_document::template::json_schema();
+    let schema = platen_document::template::editor_schema();
     Page::new(serde_json::to_vec(&schema).unwrap_or_default())
 });
 static HTML_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
