@@ -19,8 +19,11 @@ pub struct FontAxis {
     pub value: f32,
 }
 
+/// Tags with their values.
+type Setting = (&'static [u8; 4], u32);
+
 /// Features by names that say what they do.
-const NAMES: [(&str, &[(&[u8; 4], u32)]); 12] = [
+const NAMES: [(&str, &[Setting]); 12] = [
     ("smallCaps", &[(b"smcp", 1)]),
     ("allSmallCaps", &[(b"smcp", 1), (b"c2sc", 1)]),
     ("oldStyleFigures", &[(b"onum", 1)]),
@@ -40,7 +43,7 @@ const NAMES: [(&str, &[(&[u8; 4], u32)]); 12] = [
 #[must_use]
 pub fn font_features(name: &str) -> Option<Vec<FontFeature>> {
     if let Some((_, features)) = NAMES.iter().find(|(known, _)| *known == name) {
-        let feature = |(tag, value): &(&[u8; 4], u32)| FontFeature {
+        let feature = |(tag, value): &Setting| FontFeature {
             tag: **tag,
             value: *value,
         };

@@ -16,6 +16,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use self::chain::{FontChain, Instances};
 use crate::{
     color_glyph::GlyphPicture,
+    face::FaceData,
     fonts::{FaceId, FontLibrary, Want},
     script::Script,
 };
@@ -331,6 +332,35 @@ impl Shaper {
         })
     }
 
+    /// Index of the plan for a face, direction and script with `asked`, which are `features`.
+    fn plan(
+        &mut self,
+        data: &FaceData,
+        (face, direction, script): (FaceId, Direction, Option<harfrust::Script>),
+        asked: Arc<[FontFeature]>,
+        features: &[harfrust::Feature],
+    ) -> usize {
+        let right_to_left = direction == Direction::RightToLeft;
+        let known = self.plans.iter().position(|plan| {
+            plan.face == face
+                && plan.right_to_left == right_to_left
+                && plan.script == script
+                && plan.features == asked
+        });
+        known.unwrap_or_else(|| {
+            let language = self.language.as_ref();
+            let plan = ShapePlan::new(&data.shaping, direction, script, language, features);
+            self.plans.push(Plan {
+                face,
+                right_to_left,
+                script,
+                features: asked,
+                plan,
+            });
+            self.plans.len() - 1
+        })
+    }
+
     fn shape_run(&mut self, key: FontKey, text: &str, face: FaceId, right_to_left: bool) -> Word {
         let data = self.face(face).cloned().expect("a chosen face is loaded");
         let asked = Arc::clone(&self.chains[usize::from(key.0)].features);
@@ -347,37 +377,12 @@ impl Shaper {
         buffer.set_language(self.language.clone());
         let script = buffer.script();
         let font = ShaperFont::new(&data.shaping);
-        let wanted = |feature: &FontFeature| {
-            let tag = harfrust::Tag::new(&feature.tag);
-            harfrust::Feature::new(tag, feature.value, ..)
-        };
         let features: Vec<harfrust::Feature> = asked.iter().map(wanted).collect();
-        let known = self.plans.iter().position(|plan| {
-            plan.face == face
-                && plan.right_to_left == right_to_left
-                && plan.script == script
-                && plan.features == asked
-        });
-        let index = known.unwrap_or_else(|| {
-            let plan = ShapePlan::new(
-                &data.shaping,
-                direction,
-                script,
-                self.language.as_ref(),
-                &features,
-            );
-            self.plans.push(Plan {
-                face,
-                right_to_left,
-                script,
-                features: asked,
-                plan,
-            });
-            self.plans.len() - 1
-        });
+        let index = self.plan(&data, (face, direction, script), asked, &features);
         let options = ShapeOptions::new()
             .plan(Some(&self.plans[index].plan))
             .features(&features);
+        let buffer = &mut self.buffer;
         let shaped = harfrust::shape(&font, buffer, options).is_ok();
         let mut width = 0.0;
         let glyphs: Box<[Glyph]> = if shaped {
@@ -408,6 +413,11 @@ impl Shaper {
             glyphs,
         }
     }
+}
+
+/// A feature as the shaper takes it, for the whole text.
+fn wanted(feature: &FontFeature) -> harfrust::Feature {
+    harfrust::Feature::new(harfrust::Tag::new(&feature.tag), feature.value, ..)
 }
 
 /// Approximate memory of a word, in bytes.

@@ -20,6 +20,7 @@ mod number;
 mod page_breaks;
 mod page_rows;
 mod report;
+mod rich_table;
 mod rich_text;
 mod row_rule;
 mod section;

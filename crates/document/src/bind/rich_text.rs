@@ -4,12 +4,9 @@ use std::sync::Arc;
 
 use super::{Binder, Place, inline::push_text};
 use crate::{
-    bound::{
-        self, Align, Block, BlockKind, Border, Cell, CellContent, Column, Inline, LineStyle, Row,
-        RowKind, StyleId, Table, Value,
-    },
+    bound::{self, Block, BlockKind, Border, Inline, LineStyle, StyleId},
     expression::Scope,
-    rich::{self, Mark, Side, Tag},
+    rich::{self, Mark, Tag},
     template::RichText,
 };
 
@@ -17,13 +14,13 @@ use crate::{
 const QUOTE_GAP: f32 = 8.0;
 
 /// The marks that are not bound yet.
-struct Reader<'m> {
+pub(super) struct Reader<'m> {
     marks: &'m [Mark],
-    at: usize,
+    pub at: usize,
 }
 
 impl<'m> Reader<'m> {
-    fn peek(&self) -> Option<&'m Mark> {
+    pub fn peek(&self) -> Option<&'m Mark> {
         self.marks.get(self.at)
     }
 
@@ -37,7 +34,7 @@ impl<'m> Reader<'m> {
     }
 
     /// Skips the end of an element, if it comes next.
-    fn close(&mut self) {
+    pub fn close(&mut self) {
         if self.peek() == Some(&Mark::Close) {
             self.at += 1;
         }
@@ -91,7 +88,7 @@ impl<'b> Binder<'b> {
     }
 
     /// Binds blocks up to the end of the element around them.
-    fn rich_blocks(
+    pub(super) fn rich_blocks(
         &mut self,
         reader: &mut Reader<'_>,
         node: &'b RichText,
@@ -166,20 +163,7 @@ impl<'b> Binder<'b> {
             }
             Tag::Code => {
                 let style = self.code_style(node, place);
-                let mut text = String::new();
-                while let Some(Mark::Text(part)) = reader.peek() {
-                    text.push_str(part);
-                    reader.at += 1;
-                }
-                let mut content = Vec::new();
-                // Spaces at the start of a line are part of the code.
-                let text = text.trim_end_matches('\n').replace("  ", "\u{a0}\u{a0}");
-                push_text(
-                    &mut content,
-                    &text.replace('\t', "\u{a0}\u{a0}"),
-                    style,
-                    None,
-                );
+                let content = code_lines(reader, style);
                 self.push_paragraph(content, style, scope, blocks);
             }
             Tag::List(start) => {
@@ -211,7 +195,7 @@ impl<'b> Binder<'b> {
         }
     }
 
-    fn push_paragraph(
+    pub(super) fn push_paragraph(
         &mut self,
         content: Vec<Inline>,
         style: StyleId,
@@ -319,110 +303,8 @@ impl<'b> Binder<'b> {
         items
     }
 
-    /// Binds the rows of a table; `None` if it has no cells.
-    fn rich_table(
-        &mut self,
-        reader: &mut Reader<'_>,
-        node: &'b RichText,
-        style: StyleId,
-        scope: &Scope<'_>,
-    ) -> Option<Table> {
-        let mut table = Table {
-            repeat_header: true,
-            border_color: self.sheet.colors.border,
-            ..Table::default()
-        };
-        let mut widest = 0;
-        while let Some(Mark::Open(Tag::Row(header))) = reader.peek()
-            && !self.stopped()
-            && self.charge("source", scope)
-        {
-            reader.at += 1;
-            let header = *header && table.rows.is_empty();
-            let mut cells = Vec::new();
-            while let Some(Mark::Open(Tag::Cell(side))) = reader.peek() {
-                reader.at += 1;
-                cells.push(self.marked_cell(reader, node, (style, header, *side), scope));
-                reader.close();
-            }
-            reader.close();
-            widest = widest.max(cells.len());
-            let kind = if header {
-                RowKind::Header
-            } else {
-                RowKind::Data
-            };
-            let rows = if header {
-                &mut table.header
-            } else {
-                &mut table.rows
-            };
-            rows.push(Row {
-                kind,
-                cells: cells.into(),
-                page_break: false,
-            });
-        }
-        table.columns = vec![Column::default(); widest];
-        for row in table.header.iter_mut().chain(&mut table.rows) {
-            let mut cells = std::mem::take(&mut row.cells).into_vec();
-            let style = cells.first().map_or(style, |cell| cell.style);
-            cells.resize_with(widest, || Cell::text("", style));
-            row.cells = cells.into();
-        }
-        (widest > 0).then_some(table)
-    }
-
-    fn marked_cell(
-        &mut self,
-        reader: &mut Reader<'_>,
-        node: &'b RichText,
-        (around, header, side): (StyleId, bool, Side),
-        scope: &Scope<'_>,
-    ) -> Cell {
-        let name = if header { "tableHeader" } else { "tableCell" };
-        let place = Place {
-            style: around,
-            width: 100.0,
-            compact: true,
-            root: false,
-            sections: false,
-        };
-        let style = self.block_style(place, name, node.styles.get(name));
-        let style = match side {
-            Side::Start => style,
-            _ => {
-                let mut aligned = self.styles[style].clone();
-                aligned.align = if side == Side::End {
-                    Align::End
-                } else {
-                    Align::Center
-                };
-                self.styles.intern(aligned)
-            }
-        };
-        let content = self.rich_line(reader, node, style, None);
-        let inside = Place { style, ..place };
-        let mut body = Vec::new();
-        self.rich_blocks(reader, node, inside, scope, &mut body);
-        let content = match body.is_empty() {
-            true => CellContent::Inlines(content.into()),
-            false => {
-                let mut blocks = Vec::new();
-                self.push_paragraph(content, style, scope, &mut blocks);
-                blocks.append(&mut body);
-                CellContent::Blocks(blocks.into())
-            }
-        };
-        Cell {
-            content,
-            value: Value::Empty,
-            ..Cell::text("", style)
-        }
-    }
-
     /// Binds text, breaks and elements of lines, up to a block or the end of the element.
-    fn rich_line(
+    pub(super) fn rich_line(
         &mut self,
         reader: &mut Reader<'_>,
         node: &'b RichText,
@@ -492,4 +374,23 @@ impl<'b> Binder<'b> {
             _ => {}
         })
     }
+}
+
+/// The lines of a block of code.
+fn code_lines(reader: &mut Reader<'_>, style: StyleId) -> Vec<Inline> {
+    let mut text = String::new();
+    while let Some(Mark::Text(part)) = reader.peek() {
+        text.push_str(part);
+        reader.at += 1;
+    }
+    let mut content = Vec::new();
+    // Spaces at the start of a line are part of the code.
+    let text = text.trim_end_matches('\n').replace("  ", "\u{a0}\u{a0}");
+    push_text(
+        &mut content,
+        &text.replace('\t', "\u{a0}\u{a0}"),
+        style,
+        None,
+    );
+    content
 }

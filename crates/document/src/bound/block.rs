@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Chart, FormField, StyleId, Table, VerticalAlign};
+use super::{Chart, FormField, Signature, StyleId, Table, VerticalAlign};
 pub use crate::template::Symbology;
 use crate::{
     Color,
@@ -467,19 +467,6 @@ pub struct Modules {
     pub height: u32,
     /// `width * height` values; true is dark.
     pub dark: Vec<bool>,
-}
-
-/// A place to sign.
-#[derive(Clone, Debug)]
-pub struct Signature {
-    /// Name of the form field.
-    pub name: String,
-    /// Text below the line.
-    pub label: Option<Vec<Inline>>,
-    /// Width, in points.
-    pub width: f32,
-    /// Height above the line, in points.
-    pub height: f32,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Form fields.
+//! Form fields and places to sign.
 
 use std::sync::Arc;
 
@@ -115,4 +115,17 @@ impl FormField {
 /// A box, with a check mark or empty.
 fn ballot(checked: bool) -> char {
     if checked { '\u{2611}' } else { '\u{2610}' }
+}
+
+/// A place to sign.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// Name of the form field.
+    pub name: String,
+    /// Text below the line.
+    pub label: Option<Vec<Inline>>,
+    /// Width, in points.
+    pub width: f32,
+    /// Height above the line, in points.
+    pub height: f32,
 }

@@ -299,7 +299,7 @@ pub(super) fn run_properties(xml: &mut String, style: &Style, base: Option<&Styl
         let on = on(style.italic);
         let _ = write!(xml, "<w:i{on}/><w:iCs{on}/>");
     }
-    if differs(|style| has_small_caps(style)) {
+    if differs(has_small_caps) {
         let _ = write!(xml, "<w:smallCaps{}/>", on(has_small_caps(style)));
     }
     if differs(|style| style.strike) {

@@ -315,6 +315,9 @@ impl<'a> Writer<'a> {
         }
         page.push_str("<style>\n");
         style::style_sheet(&mut page, document, &self.used);
+        if self.has_form {
+            page.push_str(style::FORM);
+        }
         let _ = write!(
             page,
             "</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"

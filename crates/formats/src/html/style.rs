@@ -9,6 +9,13 @@ use rustc_hash::FxHashSet;
 
 use super::block::{align_name, line_name};
 
+/// Rules for form fields.
+pub(super) const FORM: &str = ".field{display:block;border:0;padding:0;margin:0}
+.field legend{padding:0}.field>span,.field>label{display:block}
+.field input:not([type=radio]),textarea,select{display:block;width:100%;font:inherit;color:inherit;\
+padding:3pt;border:.75pt solid var(--muted);background:none}
+";
+
 pub(super) fn style_sheet(css: &mut String, document: &Document, used: &FxHashSet<StyleId>) {
     let theme = &document.theme;
     let body = &document.styles[document.named.body];
@@ -91,9 +98,6 @@ svg.chart{display:block;height:auto;direction:ltr}
 .level-2{margin-inline-start:12pt}.level-3{margin-inline-start:24pt}.level-4{margin-inline-start:36pt}
 .level-5{margin-inline-start:48pt}.level-6{margin-inline-start:60pt}
 .signature>div{border-top:.75pt solid currentColor;padding-top:2pt}
-.field{display:block;border:0;padding:0;margin:0}.field legend{padding:0}.field>span,.field>label{display:block}
-.field input:not([type=radio]),textarea,select{display:block;width:100%;font:inherit;color:inherit;padding:3pt;\
-border:.75pt solid var(--muted);background:none}
 .break{break-before:page}
 a{color:var(--primary)}
 sup,sub{line-height:0}

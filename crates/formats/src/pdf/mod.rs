@@ -120,10 +120,7 @@ pub fn write(
             .all
             .push("a font's licence forbids embedding".to_owned());
     }
-    if archival {
-        let all = findings.all.iter().cloned();
-        findings.archival.extend(all);
-    }
+    findings.archival.extend(findings.all.iter().cloned());
     if archival && !findings.archival.is_empty() {
         return Err(Error::Standard {
             standard: options.standard.name(),

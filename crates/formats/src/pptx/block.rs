@@ -2,8 +2,8 @@
 
 use platen_document::{
     bound::{
-        Align, Block, BlockKind, Border, Inline, KeyValue, LineStyle, List, Signature, StyleId,
-        plain_text,
+        Align, Block, BlockKind, Border, FormField, Inline, KeyValue, LineStyle, List, Signature,
+        StyleId, plain_text,
     },
     work,
 };
@@ -69,13 +69,7 @@ impl<'a> Flow<'a> {
                     color: *color,
                     style: *line,
                 };
-                let place = self.place(strip.width, 8.0, Align::Start, strip);
-                let place = Place {
-                    y: place.y + 4.0,
-                    height: 0.0,
-                    ..place
-                };
-                self.slide.line(place, &border);
+                self.divider(&border, strip);
             }
             BlockKind::Spacer(height) => {
                 self.close_text_in(strip);
@@ -87,15 +81,7 @@ impl<'a> Flow<'a> {
                 self.contents(title.as_deref(), *depth, style, strip);
             }
             BlockKind::Signature(signature) => self.signature(signature, style, strip),
-            BlockKind::FormField(field) => {
-                let text = [Inline::text(field.as_text(), style)];
-                self.paragraph(&text, style, Mark::None, strip);
-                self.report.warn(
-                    "form-field-as-text",
-                    &block.path,
-                    "slides have no form fields: it is written as text",
-                );
-            }
+            BlockKind::FormField(field) => self.form_field(field, style, strip),
         }
         self.path = &block.path;
         if self.y > self.geometry.bottom + OVERHANG {
@@ -142,6 +128,27 @@ impl<'a> Flow<'a> {
             }
         }
         Ok(())
+    }
+
+    fn form_field(&mut self, field: &FormField, style: StyleId, strip: Strip) {
+        let text = [Inline::text(field.as_text(), style)];
+        self.paragraph(&text, style, Mark::None, strip);
+        let path = self.path;
+        self.report.warn(
+            "form-field-as-text",
+            path,
+            "slides have no form fields: it is written as text",
+        );
+    }
+
+    fn divider(&mut self, border: &Border, strip: Strip) {
+        let place = self.place(strip.width, 8.0, Align::Start, strip);
+        let place = Place {
+            y: place.y + 4.0,
+            height: 0.0,
+            ..place
+        };
+        self.slide.line(place, border);
     }
 
     fn key_value(&mut self, pairs: &'a KeyValue, id: StyleId, strip: Strip) {

@@ -2,8 +2,8 @@
 
 use platen_document::{
     bound::{
-        Barcode, Block, BlockKind, Image, ImageFormat, Inline, KeyValue, List, Signature, StyleId,
-        Table, Value, ValueFormat, plain_text,
+        Barcode, Block, BlockKind, FormField, Image, ImageFormat, Inline, KeyValue, List,
+        Signature, StyleId, Table, Value, ValueFormat, plain_text,
     },
     work,
 };
@@ -75,18 +75,7 @@ impl<'a> Sheet<'a> {
                 self.blocks(&positioned.body, main)?;
             }
             BlockKind::Panel { title, body } => {
-                self.report.warn(
-                    "panel-flattened",
-                    &block.path,
-                    "a panel's box is omitted on a sheet; its content is written as rows",
-                );
-                let ground = self.document.styles[style].background.or(self.ground);
-                let around = std::mem::replace(&mut self.ground, ground);
-                if let Some(title) = title {
-                    self.line(title, style, "")?;
-                }
-                self.blocks(body, main)?;
-                self.ground = around;
+                self.panel(title.as_deref(), body, style, main)?;
             }
             BlockKind::KeyValue(pairs) => self.key_value(pairs, style)?,
             BlockKind::Image(image) => self.image(image, style)?,
@@ -100,16 +89,42 @@ impl<'a> Sheet<'a> {
                 "a sheet has no pages to list: the table of contents is omitted",
             ),
             BlockKind::Signature(signature) => self.signature(signature, style)?,
-            BlockKind::FormField(field) => {
-                let text = field.as_text();
-                self.line(&[Inline::text(text, style)], style, "")?;
-                self.report.warn(
-                    "form-field-as-text",
-                    &block.path,
-                    "a form field is written as text on a sheet",
-                );
-            }
+            BlockKind::FormField(field) => self.form_field(field, style)?,
         }
+        Ok(())
+    }
+
+    /// A panel as rows on its ground.
+    fn panel(
+        &mut self,
+        title: Option<&'a [Inline]>,
+        body: &'a [Block],
+        style: StyleId,
+        main: Option<&'a Table>,
+    ) -> Result<(), Error> {
+        self.report.warn(
+            "panel-flattened",
+            self.path,
+            "a panel's box is omitted on a sheet; its content is written as rows",
+        );
+        let ground = self.document.styles[style].background.or(self.ground);
+        let around = std::mem::replace(&mut self.ground, ground);
+        if let Some(title) = title {
+            self.line(title, style, "")?;
+        }
+        self.blocks(body, main)?;
+        self.ground = around;
+        Ok(())
+    }
+
+    fn form_field(&mut self, field: &FormField, style: StyleId) -> Result<(), Error> {
+        let path = self.path;
+        self.line(&[Inline::text(field.as_text(), style)], style, "")?;
+        self.report.warn(
+            "form-field-as-text",
+            path,
+            "a form field is written as text on a sheet",
+        );
         Ok(())
     }
 

@@ -41,6 +41,7 @@ pub fn everything(language: &str) -> Document {
         BlockKind::TableOfContents {
             title: Some(vec![Inline::text("Contents", look.bold)]),
             depth: 2,
+            of: Default::default(),
         },
         named.body,
     );

@@ -241,9 +241,8 @@ impl TextContext<'_> {
         let first = paragraph.words.len() as u32;
         let mut width = 0.0;
         let tab = (text == "\t").then_some(TabLeader::None);
-        let text = if tab.is_some() { "" } else { text };
         let soft_hyphen = text.ends_with('\u{AD}');
-        let text = text.trim_end_matches('\u{AD}');
+        let text = text.trim_end_matches(['\u{AD}', '\t']);
         if !text.is_empty() {
             width = self.shape_width(key, text, level % 2 == 1, size, letter_spacing);
             paragraph.words.extend_from_slice(&self.word_ids);
