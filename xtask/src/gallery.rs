@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::picture;
+use crate::picture::{self, Keep};
 
 /// Resolution of the pictures in dots per inch.
 const DOTS_PER_INCH: &str = "72";
@@ -103,7 +103,7 @@ fn draw(platen: &str, root: &Path, key: &str, pictures: &Path) -> Result<usize> 
             return Err(Error::other(format!("{key}: page {page} was not drawn")));
         }
         let drawn = std::fs::read(&path)?;
-        std::fs::write(&path, picture::reduce(&drawn)?)?;
+        std::fs::write(&path, picture::reduce(&drawn, Keep::All)?)?;
     }
     Ok(pages)
 }

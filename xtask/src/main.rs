@@ -1,8 +1,10 @@
 //! Tasks for the source tree: `cargo run -p xtask -- data` writes the data of the benchmark
-//! examples, `cargo run -p xtask -- gallery PLATEN` the gallery of all examples.
+//! examples, `cargo run -p xtask -- gallery PLATEN` the gallery of all examples, and
+//! `cargo run -p xtask -- nodes PLATEN` the pictures in the reference of nodes.
 
 mod data;
 mod gallery;
+mod nodes;
 mod picture;
 
 use std::process::ExitCode;
@@ -13,8 +15,9 @@ fn main() -> ExitCode {
     let done = match &words[..] {
         ["data"] => data::write(),
         ["gallery", platen] => gallery::write(platen),
+        ["nodes", platen] => nodes::write(platen),
         _ => {
-            eprintln!("usage: cargo run -p xtask -- data | gallery PLATEN");
+            eprintln!("usage: cargo run -p xtask -- data | gallery PLATEN | nodes PLATEN");
             return ExitCode::from(1);
         }
     };

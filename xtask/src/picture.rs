@@ -8,8 +8,20 @@ use std::{
 /// Colors of a palette.
 const COLORS: usize = 64;
 
+/// Rows below the content of a page.
+const MARGIN: usize = 14;
+
+/// Which part of a page is shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Keep {
+    /// All of it.
+    All,
+    /// What is above the blank rest.
+    Content,
+}
+
 /// The PNG `file` with a palette of at most [`COLORS`] colors; transparency is laid on white.
-pub fn reduce(file: &[u8]) -> Result<Vec<u8>> {
+pub fn reduce(file: &[u8], keep: Keep) -> Result<Vec<u8>> {
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
     let mut reader = decoder.read_info().map_err(Error::other)?;
@@ -20,8 +32,22 @@ pub fn reduce(file: &[u8]) -> Result<Vec<u8>> {
     let frame = reader.next_frame(&mut samples).map_err(Error::other)?;
     samples.truncate(frame.buffer_size());
     let pixels = colors(&samples, frame.color_type)?;
-    let palette = palette(&pixels);
-    encode(&pixels, &palette, frame.width, frame.height)
+    let (pixels, height) = match keep {
+        Keep::All => (&pixels[..], frame.height),
+        Keep::Content => content(&pixels, frame.width),
+    };
+    encode(pixels, &palette(pixels), frame.width, height)
+}
+
+/// The rows down to the last that is not white, and a margin; how many there are.
+fn content(pixels: &[[u8; 3]], width: u32) -> (&[[u8; 3]], u32) {
+    let wide = width as usize;
+    let mut rows = pixels.chunks_exact(wide);
+    let last = rows.rposition(|row| row.iter().any(|pixel| *pixel != [255; 3]));
+    let high = last
+        .map_or(1, |last| last + 1 + MARGIN)
+        .min(pixels.len() / wide);
+    (&pixels[..high * wide], high as u32)
 }
 
 /// The pixels, on white.
@@ -126,13 +152,24 @@ mod tests {
     #[test]
     fn few_colors_stay_as_they_are() {
         let found: Vec<[u8; 3]> = (0..60_u8).map(|step| [step * 4, 255 - step, 7]).collect();
-        assert_eq!(pixels(&reduce(&picture(&found, 10)).unwrap()), found);
+        assert_eq!(
+            pixels(&reduce(&picture(&found, 10), Keep::All).unwrap()),
+            found
+        );
+    }
+
+    #[test]
+    fn the_blank_rest_of_a_page_is_cut_off() {
+        let mut found = vec![[255; 3]; 40];
+        found[4] = [0; 3];
+        let kept = pixels(&reduce(&picture(&found, 1), Keep::Content).unwrap());
+        assert_eq!(kept, found[..5 + MARGIN]);
     }
 
     #[test]
     fn many_colors_come_near() {
         let found: Vec<[u8; 3]> = (0..=255_u8).map(|step| [step, step, step]).collect();
-        let reduced = pixels(&reduce(&picture(&found, 16)).unwrap());
+        let reduced = pixels(&reduce(&picture(&found, 16), Keep::All).unwrap());
         for (before, after) in found.into_iter().zip(reduced) {
             assert!(distance(before, after) < 16 * 16, "{before:?} {after:?}");
         }

@@ -61,3 +61,29 @@ fn the_gallery_shows_every_page_of_every_example() {
         wrong.join("\n")
     );
 }
+
+#[test]
+fn the_reference_shows_what_each_node_makes() {
+    let page = std::fs::read_to_string(root().join("docs/reference/nodes.md")).unwrap();
+    let mut wrong = Vec::new();
+    let mut shown = 0;
+    for section in page.split("\n## ").skip(1) {
+        let name = section.lines().next().unwrap();
+        if !section.contains("```json platen\n") {
+            wrong.push(format!("{name} has no example"));
+            continue;
+        }
+        shown += 1;
+        let picture = format!("nodes/{name}.png");
+        let there = root().join("docs/reference").join(&picture).exists();
+        if !section.contains(&format!("]({picture})")) || !there {
+            wrong.push(format!("{picture} is missing"));
+        }
+    }
+    assert!(shown >= 20, "sections: {shown}");
+    assert!(
+        wrong.is_empty(),
+        "`cargo run -p xtask -- nodes PLATEN` draws the pictures:\n{}",
+        wrong.join("\n")
+    );
+}
