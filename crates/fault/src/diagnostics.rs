@@ -107,6 +107,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "form-field-as-text",
         "The format has no form fields: the field is written as text, or left out.",
     ),
+    (
+        "form-value-cut",
+        "The box of a form field is too small for its value; readers of paper see a part of it.",
+    ),
     ("header-omitted", "The format has no header or footer."),
     (
         "header-simplified",

@@ -259,7 +259,15 @@ impl Composer<'_> {
             room -= line.height();
             room >= -0.1
         });
-        let lines = &lines[..fit.count().max(1).min(lines.len())];
+        let shown = fit.count().max(1).min(lines.len());
+        if shown < lines.len() {
+            self.text.warn(
+                "form-value-cut",
+                "the value of a form field has more lines than its box shows".into(),
+                "give the field more `lines`, or a greater `height` or `width`",
+            );
+        }
+        let lines = &lines[..shown];
         let tall: f32 = lines.iter().map(Line::height).sum();
         let text = TextBox {
             x: area.x + PADDING,
