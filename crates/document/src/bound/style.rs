@@ -84,6 +84,8 @@ pub struct Style {
     pub underline: bool,
     /// Struck through.
     pub strike: bool,
+    /// BCP 47 tag of its language, where it is not that of the document.
+    pub lang: Option<Arc<str>>,
     /// Whether it is code, set in a monospaced font.
     pub code: bool,
     /// Position relative to the baseline.
@@ -175,6 +177,7 @@ impl Default for Style {
             italic: false,
             underline: false,
             strike: false,
+            lang: None,
             code: false,
             baseline: Baseline::Normal,
             color: Color::from_rgb(0x1F_2933),
@@ -271,6 +274,7 @@ fn fingerprint(style: &Style) -> u64 {
     (
         style.weight(),
         style.font_width,
+        &style.lang,
         style.italic,
         style.code,
         style.color,

@@ -188,6 +188,9 @@ impl StyleSheet {
         fonts::overlay(style, spec);
         set_length!(font_size, letter_spacing, space_before, space_after);
         set_length!(indent_start, indent_end, indent_first_line);
+        if let Some(lang) = &spec.lang {
+            style.lang = Some(Arc::from(lang.as_str()));
+        }
         if let Some(span) = spec.column_span {
             style.column_span = span == template::ColumnSpan::All;
         }
@@ -320,7 +323,7 @@ fn overlay_spec(spec: &mut StyleSpec, over: &StyleSpec) {
         hyphenate,
         keep_with_next
     );
-    set!(column_span, keep_together, widows, orphans, turned);
+    set!(column_span, keep_together, widows, orphans, turned, lang);
     set!(
         font_weight,
         font_width,
@@ -332,6 +335,11 @@ fn overlay_spec(spec: &mut StyleSpec, over: &StyleSpec) {
 
 fn check_numbers(spec: &StyleSpec, path: &str, found: &mut Vec<Diagnostic>) {
     fonts::check(spec, path, found);
+    if spec.lang.as_deref().is_some_and(|tag| !is_tag(tag)) {
+        let message = "`lang` must be a BCP 47 tag, such as `fr` or `pt-BR`";
+        let path = pointer::join(path, "lang");
+        found.push(Diagnostic::error("unknown-locale", path, message));
+    }
     if spec
         .tabs
         .as_ref()
@@ -392,6 +400,17 @@ fn check_numbers(spec: &StyleSpec, path: &str, found: &mut Vec<Diagnostic>) {
     for width in borders.filter_map(|border| border.width) {
         range("border", Some(width.to_points()), 0.0, 100.0);
     }
+}
+
+/// Whether a text has the form of a BCP 47 tag.
+fn is_tag(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let first = parts.next().unwrap_or_default();
+    let letters = first.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let part = |part: &str| {
+        (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    letters && (2..=8).contains(&first.len()) && text.len() <= 35 && parts.all(part)
 }
 
 fn unknown_style(name: &str, path: String, theme: &Theme) -> Diagnostic {

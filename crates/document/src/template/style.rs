@@ -47,6 +47,10 @@ pub struct StyleSpec {
     /// Positions on the axes of variable fonts by tag, such as `{"opsz": 14}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub font_axes: Option<BTreeMap<String, f32>>,
+    /// BCP 47 tag of the language of the text, if it is not that of the document: for hyphens and
+    /// for screen readers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lang: Option<String>,
     /// Bold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bold: Option<bool>,

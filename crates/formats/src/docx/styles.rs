@@ -336,6 +336,11 @@ pub(super) fn run_properties(xml: &mut String, style: &Style, base: Option<&Styl
         };
         let _ = write!(xml, "<w:vertAlign w:val=\"{position}\"/>");
     }
+    if let Some(lang) = &style.lang
+        && base.is_none_or(|base| base.lang != style.lang)
+    {
+        let _ = write!(xml, "<w:lang w:val=\"{}\"/>", Escaped(lang));
+    }
 }
 
 /// Paragraph properties. [`to_xml`](Self::to_xml) writes them in schema order.

@@ -13,6 +13,31 @@ use platen_document::{
 use super::Writer;
 use crate::ooxml::Escaped;
 
+/// Least width of a box, in points.
+const MIN_WIDTH: f32 = 36.0;
+
+/// Widths of columns side by side in a box of `width`, all in points.
+fn columns_widths(columns: &Columns, width: f32) -> impl Iterator<Item = f32> {
+    let gaps = columns.gap * columns.columns.len().saturating_sub(1) as f32;
+    let (mut fixed, mut shares) = (gaps, 0.0);
+    for column in &columns.columns {
+        match column.width {
+            ColumnWidth::Auto => shares += 1.0,
+            ColumnWidth::Fixed(own) => fixed += own,
+            ColumnWidth::Fraction(share) => shares += share,
+        }
+    }
+    let share_width = (width - fixed).max(0.0) / shares.max(0.01);
+    columns.columns.iter().map(move |column| {
+        let own = match column.width {
+            ColumnWidth::Auto => share_width,
+            ColumnWidth::Fixed(own) => own,
+            ColumnWidth::Fraction(share) => share * share_width,
+        };
+        own.max(MIN_WIDTH)
+    })
+}
+
 impl<'a> Writer<'a> {
     pub(super) fn blocks(&mut self, blocks: &'a [Block]) {
         for block in blocks {
@@ -29,7 +54,11 @@ impl<'a> Writer<'a> {
             Some(name) if !self.in_margin => format!(" id=\"{}\"", Escaped(name)),
             _ => String::new(),
         };
-        let open = format!("{id} class=\"s{}\"", style.0);
+        let lang = match &self.document.styles[style].lang {
+            Some(lang) => format!(" lang=\"{}\"", Escaped(lang)),
+            None => String::new(),
+        };
+        let open = format!("{id} class=\"s{}\"{lang}", style.0);
         match &block.kind {
             BlockKind::Heading { level, content } => self.heading(*level, content, &open, style),
             BlockKind::Paragraph(content) => {
@@ -48,7 +77,11 @@ impl<'a> Writer<'a> {
                     self.inlines(title, style);
                     self.out.push_str("</p>");
                 }
+                let padding = self.document.styles[style].padding;
+                let around = self.width;
+                self.width = (around - padding.left - padding.right).max(MIN_WIDTH);
                 self.blocks(body);
+                self.width = around;
                 self.out.push_str("</div>\n");
             }
             BlockKind::KeyValue(pairs) => self.key_value(pairs, &open, style),
@@ -176,11 +209,15 @@ impl<'a> Writer<'a> {
             tracks.join(" "),
             columns.gap
         );
-        for column in &columns.columns {
+        let around = self.width;
+        let widths = columns_widths(columns, around);
+        for (column, width) in columns.columns.iter().zip(widths) {
+            self.width = width;
             self.out.push_str("<div>");
             self.blocks(&column.body);
             self.out.push_str("</div>");
         }
+        self.width = around;
         self.out.push_str("</div></div>\n");
     }
 

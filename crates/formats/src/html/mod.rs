@@ -191,7 +191,14 @@ impl<'a> Writer<'a> {
         let element = self.run_element(style, around);
         if style != around {
             self.used.insert(style);
-            let _ = write!(self.out, "<{element} class=\"r{}\">", style.0);
+            let _ = write!(self.out, "<{element} class=\"r{}\"", style.0);
+            let styles = &self.document.styles;
+            if styles[style].lang != styles[around].lang {
+                let lang = styles[style].lang.as_deref();
+                let lang = lang.unwrap_or(&self.document.language);
+                let _ = write!(self.out, " lang=\"{}\"", Escaped(lang));
+            }
+            self.out.push('>');
             self.tabbed(text, around);
             let _ = write!(self.out, "</{element}>");
         } else {

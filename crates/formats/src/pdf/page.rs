@@ -370,7 +370,14 @@ impl<'a> PageWriter<'a> {
                     letter_spacing: style.letter_spacing,
                 };
                 let words = &sheet.words[run.words.start as usize..run.words.end as usize];
+                // Text in another language says so, ISO 32000-1 §14.9.2.
+                if let Some(lang) = &style.lang {
+                    out.raw("/Span<</Lang").text(lang).raw(">>BDC\n");
+                }
                 self.text.draw(out, run, words, &mut context);
+                if style.lang.is_some() {
+                    out.raw("EMC\n");
+                }
             }
             Item::Rect { area, color } => graphics.rectangle(out, *area, *color),
             Item::Line {

@@ -282,7 +282,7 @@ impl Typeset<'_> {
         let _ = write!(
             xml,
             "<a:{name} lang=\"{}\" sz=\"{size}\"",
-            Escaped(&self.document.language)
+            Escaped(style.lang.as_deref().unwrap_or(&self.document.language))
         );
         if style.bold {
             xml.push_str(" b=\"1\"");

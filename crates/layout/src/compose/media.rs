@@ -96,7 +96,7 @@ impl Composer<'_> {
             figure,
             at: (x, 0.0),
         });
-        let caption_place = Place { x, width, ..place };
+        let caption_place = self.below_code(barcode, (x, width), place);
         self.push_figure(
             block,
             sink,
@@ -109,6 +109,22 @@ impl Composer<'_> {
             tag,
             out,
         );
+    }
+
+    /// The place of the text below a code: centered below it, and as wide as the text if there is
+    /// space, so that a long value of a small code stays on one line.
+    fn below_code(&mut self, barcode: &Barcode, (x, width): (f32, f32), place: Place) -> Place {
+        let text = barcode.text.as_deref().unwrap_or_default();
+        let style = super::group::first_style(text).unwrap_or_default();
+        // A little more than measured, since sums of widths are inexact.
+        let natural = self.text.measure(&plain_text(text), style) + 0.5;
+        let wide = natural.clamp(width, place.width.max(width));
+        let most = (place.x + place.width - wide).max(place.x);
+        Place {
+            x: (x + (width - wide) / 2.0).clamp(place.x, most),
+            width: wide,
+            ..place
+        }
     }
 
     pub(super) fn chart(

@@ -1,16 +1,16 @@
-//! Hyphenation with the TeX patterns of the document's language.
+//! Hyphenation with the TeX patterns of the text's language.
 
 use hypher::Lang;
 use rustc_hash::FxHashMap;
 
 use crate::shape::{Shaper, WordId};
 
-/// Hyphenates words of one language.
+/// Hyphenates words of the document's language, and of those of styles.
 #[derive(Clone, Debug)]
 pub(crate) struct Hyphenator {
     language: Option<Lang>,
     /// Hyphenation points of words of the current layout.
-    known: FxHashMap<WordId, Box<[HyphenPoint]>>,
+    known: FxHashMap<(WordId, Option<Lang>), Box<[HyphenPoint]>>,
 }
 
 /// A hyphenation point of a shaped word.
@@ -35,24 +35,26 @@ impl Hyphenator {
     /// A hyphenator for a BCP 47 tag. Without patterns for the language it finds no hyphenation
     /// points.
     pub fn new(tag: &str) -> Self {
-        let language = match tag.as_bytes() {
-            [first, second, ..] => {
-                let code = [first.to_ascii_lowercase(), second.to_ascii_lowercase()];
-                // The macrolanguage Norwegian uses the Bokmål patterns.
-                Lang::from_iso(if code == *b"no" { *b"nb" } else { code })
-            }
-            _ => None,
-        };
         Self {
-            language,
+            language: patterns(tag),
             known: FxHashMap::default(),
         }
     }
 
-    /// The hyphenation points of a word of `shaper`.
-    pub(super) fn known_points(&mut self, word: WordId, shaper: &Shaper) -> &[HyphenPoint] {
-        let language = self.language;
-        self.known.entry(word).or_insert_with(|| {
+    /// The patterns for text whose style has the BCP 47 tag `lang`, if it has one.
+    fn of(&self, lang: Option<&str>) -> Option<Lang> {
+        lang.map_or(self.language, patterns)
+    }
+
+    /// The hyphenation points of a word of `shaper` in the language `lang`.
+    pub(super) fn known_points(
+        &mut self,
+        word: WordId,
+        lang: Option<&str>,
+        shaper: &Shaper,
+    ) -> &[HyphenPoint] {
+        let language = self.of(lang);
+        self.known.entry((word, language)).or_insert_with(|| {
             let word = shaper.word(word);
             if word.text.len() > MAX_HYPHENATED_BYTES {
                 return Box::default();
@@ -78,9 +80,22 @@ impl Hyphenator {
         })
     }
 
-    /// Byte offsets in `word` after which a hyphen may be inserted, in ascending order.
-    pub fn points(&self, word: &str) -> Vec<usize> {
-        points(word, self.language)
+    /// Byte offsets in `word`, in the language `lang`, after which a hyphen may be inserted, in ascending
+    /// order.
+    pub fn points(&self, word: &str, lang: Option<&str>) -> Vec<usize> {
+        points(word, self.of(lang))
+    }
+}
+
+/// The patterns of the language of a BCP 47 tag, if there are any.
+fn patterns(tag: &str) -> Option<Lang> {
+    match tag.as_bytes() {
+        [first, second, ..] => {
+            let code = [first.to_ascii_lowercase(), second.to_ascii_lowercase()];
+            // The macrolanguage Norwegian uses the Bokmål patterns.
+            Lang::from_iso(if code == *b"no" { *b"nb" } else { code })
+        }
+        _ => None,
     }
 }
 
@@ -109,9 +124,16 @@ mod tests {
 
     #[test]
     fn german_and_english_break_differently() {
-        assert_eq!(Hyphenator::new("de-DE").points("Rechnungen"), [4, 7]);
-        assert!(!Hyphenator::new("en-US").points("hyphenation,").is_empty());
-        assert!(Hyphenator::new("ja").points("Rechnungen").is_empty());
-        assert!(Hyphenator::new("de").points("A-1234567").is_empty());
+        assert_eq!(Hyphenator::new("de-DE").points("Rechnungen", None), [4, 7]);
+        assert!(
+            !Hyphenator::new("en-US")
+                .points("hyphenation,", None)
+                .is_empty()
+        );
+        assert!(Hyphenator::new("ja").points("Rechnungen", None).is_empty());
+        assert!(Hyphenator::new("de").points("A-1234567", None).is_empty());
+        let english = Hyphenator::new("en");
+        assert_eq!(english.points("Rechnungen", Some("de-AT")), [4, 7]);
+        assert!(english.points("hyphenation", Some("ja")).is_empty());
     }
 }

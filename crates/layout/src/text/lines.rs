@@ -196,7 +196,8 @@ impl TextContext<'_> {
         }
         let text = text.clone();
         let fitting = self.fitting_bytes(paragraph, &atom, room);
-        let points = self.hyphenator.points(&text);
+        let lang = self.styles[atom.style].lang.as_deref();
+        let points = self.hyphenator.points(&text, lang);
         // Kerning may make the first part narrower than the same letters inside the word, but not
         // by a whole syllable.
         let wider = points.iter().filter(|point| **point > fitting).count();

@@ -163,11 +163,13 @@ impl TextContext<'_> {
         }
         let (size, style) = (atom.size, atom.style);
         let letter_spacing = self.styles[style].letter_spacing;
-        if self.hyphenator.known_points(word, self.shaper).is_empty() {
+        let lang = self.styles[style].lang.clone();
+        let lang = lang.as_deref();
+        if (self.hyphenator.known_points(word, lang, self.shaper)).is_empty() {
             return;
         }
         let hyphen = self.hyphen_width(style, size) - self.hanging_hyphen(atom);
-        let points = self.hyphenator.known_points(word, self.shaper);
+        let points = self.hyphenator.known_points(word, lang, self.shaper);
         for HyphenPoint {
             byte,
             width,
