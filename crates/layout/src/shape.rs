@@ -57,15 +57,16 @@ pub struct Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WordId(pub u32);
 
-/// Index of a combination of families, weight and slant.
+/// Index of a combination of families, weight, slant and language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FontKey(u16);
 
-/// How a face shapes texts of one script in one direction, with the same features.
+/// How a face shapes texts of one script and language in one direction, with the same features.
 struct Plan {
     face: FaceId,
     right_to_left: bool,
     script: Option<harfrust::Script>,
+    language: Option<Language>,
     features: Arc<[FontFeature]>,
     plan: ShapePlan,
 }
@@ -332,11 +333,13 @@ impl Shaper {
         })
     }
 
-    /// Index of the plan for a face, direction and script with `asked`, which are `features`.
+    /// Index of the plan for a face, direction, script and language with `asked`, which are
+    /// `features`.
     fn plan(
         &mut self,
         data: &FaceData,
         (face, direction, script): (FaceId, Direction, Option<harfrust::Script>),
+        language: Option<Language>,
         asked: Arc<[FontFeature]>,
         features: &[harfrust::Feature],
     ) -> usize {
@@ -345,15 +348,22 @@ impl Shaper {
             plan.face == face
                 && plan.right_to_left == right_to_left
                 && plan.script == script
+                && plan.language == language
                 && plan.features == asked
         });
         known.unwrap_or_else(|| {
-            let language = self.language.as_ref();
-            let plan = ShapePlan::new(&data.shaping, direction, script, language, features);
+            let plan = ShapePlan::new(
+                &data.shaping,
+                direction,
+                script,
+                language.as_ref(),
+                features,
+            );
             self.plans.push(Plan {
                 face,
                 right_to_left,
                 script,
+                language,
                 features: asked,
                 plan,
             });
@@ -363,7 +373,9 @@ impl Shaper {
 
     fn shape_run(&mut self, key: FontKey, text: &str, face: FaceId, right_to_left: bool) -> Word {
         let data = self.face(face).cloned().expect("a chosen face is loaded");
-        let asked = Arc::clone(&self.chains[usize::from(key.0)].features);
+        let chain = &self.chains[usize::from(key.0)];
+        let asked = Arc::clone(&chain.features);
+        let language = chain.language.clone().or_else(|| self.language.clone());
         let direction = if right_to_left {
             Direction::RightToLeft
         } else {
@@ -374,11 +386,11 @@ impl Shaper {
         buffer.push_str(text);
         buffer.guess_segment_properties();
         buffer.set_direction(direction);
-        buffer.set_language(self.language.clone());
+        buffer.set_language(language.clone());
         let script = buffer.script();
         let font = ShaperFont::new(&data.shaping);
         let features: Vec<harfrust::Feature> = asked.iter().map(wanted).collect();
-        let index = self.plan(&data, (face, direction, script), asked, &features);
+        let index = self.plan(&data, (face, direction, script), language, asked, &features);
         let options = ShapeOptions::new()
             .plan(Some(&self.plans[index].plan))
             .features(&features);

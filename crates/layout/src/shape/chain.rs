@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use harfrust::Language;
 use platen_document::{
     bound::{Style, StyleId, StyleTable},
     font::{FontAxis, FontFeature},
@@ -32,6 +33,10 @@ pub(super) struct FontChain {
     pub want: Want,
     pub features: Arc<[FontFeature]>,
     axes: Arc<[FontAxis]>,
+    /// BCP 47 tag of the style's own language, where it is not that of the document.
+    pub lang: Option<Arc<str>>,
+    /// The same for the shaper.
+    pub language: Option<Language>,
     pub faces: Vec<FaceId>,
     /// Whether none of the requested families exists.
     unknown: bool,
@@ -125,6 +130,7 @@ impl Shaper {
                 && chain.families == style.font_families
                 && chain.features == style.font_features
                 && chain.axes == style.font_axes
+                && chain.lang == style.lang
         });
         if let Some(index) = known {
             return FontKey(index as u16);
@@ -157,6 +163,8 @@ impl Shaper {
             want,
             features: Arc::clone(&style.font_features),
             axes: Arc::clone(&style.font_axes),
+            lang: style.lang.clone(),
+            language: style.lang.as_deref().and_then(Language::new),
             faces,
             unknown,
             lacking: lacking.filter(|tag| !primary.has_feature(*tag)).collect(),
@@ -165,8 +173,67 @@ impl Shaper {
         FontKey((self.chains.len() - 1) as u16)
     }
 
+    /// BCP 47 tag of the language of a style's texts.
+    pub(super) fn language_tag(&self, key: FontKey) -> &str {
+        let chain = &self.chains[usize::from(key.0)];
+        chain.lang.as_deref().unwrap_or(&self.language_tag)
+    }
+
     /// The face that supplies a style's metrics.
     pub(crate) fn primary(&self, key: FontKey) -> &FaceData {
         &self.chains[usize::from(key.0)].primary
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fonts::{FaceInfo, FontBytes, FontLibrary};
+
+    static LATIN: &[u8] = include_bytes!("../../../../assets/fonts/LiberationSans-Regular.ttf");
+    static HAN: &[u8] = include_bytes!("../../../../assets/fonts/NotoSansJP-Regular.otf");
+
+    /// Shipped fonts; the Japanese one under the name of each region.
+    fn shaper() -> Shaper {
+        let mut library = FontLibrary::default();
+        library.add_static(LATIN, "test");
+        let han = FontLibrary::inspect(HAN, "test").remove(0);
+        for region in ["JP", "KR", "SC", "TC"] {
+            let family = format!("Noto Sans {region}");
+            let info = FaceInfo {
+                family,
+                ..han.clone()
+            };
+            library.add(info, |_| Some(FontBytes::Static(HAN)));
+        }
+        Shaper::new(Arc::new(library))
+    }
+
+    fn family(shaper: &mut Shaper, lang: Option<&str>) -> String {
+        let style = Style {
+            lang: lang.map(Arc::from),
+            ..Style::default()
+        };
+        let key = shaper.chain_key(&style);
+        let runs = shaper.faces_of(key, "骨");
+        let face = shaper.library.faces().nth(usize::from(runs[0].2.0));
+        face.expect("a face of the library").family.clone()
+    }
+
+    #[test]
+    fn a_fallback_font_follows_the_language_of_the_style() {
+        for document in ["ja", "zh-CN", "zh-TW", "ko", "en"] {
+            let mut shaper = shaper();
+            shaper.begin(document);
+            let own = family(&mut shaper, None);
+            for (lang, region) in [("ja", "JP"), ("zh-CN", "SC"), ("zh-TW", "TC"), ("ko", "KR")] {
+                let expected = format!("Noto Sans {region}");
+                assert_eq!(family(&mut shaper, Some(lang)), expected, "in {document}");
+                if document == lang {
+                    assert_eq!(own, expected);
+                }
+            }
+            assert_eq!(family(&mut shaper, None), own, "others change nothing");
+        }
     }
 }

@@ -14,7 +14,7 @@ impl Shaper {
     pub(super) fn faces_of(&mut self, key: FontKey, text: &str) -> Vec<FaceRun> {
         let chain = &self.chains[usize::from(key.0)];
         let first = chain.faces.first().copied().unwrap_or(FaceId(0));
-        if text.chars().all(|c| chain.primary.covers(c)) && !self.wants_wide_quotes(text) {
+        if text.chars().all(|c| chain.primary.covers(c)) && !self.wants_wide_quotes(key, text) {
             return vec![(0, text.len(), first)];
         }
         let mut runs: Vec<FaceRun> = Vec::new();
@@ -76,7 +76,7 @@ impl Shaper {
         if let Some(known) = self.script_faces.get(&(key, script)) {
             return Arc::clone(known);
         }
-        let families = script.families(&self.language_tag, chain.primary.serif);
+        let families = script.families(self.language_tag(key), chain.primary.serif);
         let want = chain.want;
         let mut faces = chain.faces.clone();
         for face in self.library.chain(&families, want) {
@@ -106,8 +106,8 @@ impl Shaper {
     }
 
     /// Whether `text` has quotation marks that take the font of the Han characters around them.
-    fn wants_wide_quotes(&self, text: &str) -> bool {
-        let language = self.language_tag.as_str();
+    fn wants_wide_quotes(&self, key: FontKey, text: &str) -> bool {
+        let language = self.language_tag(key);
         (language.starts_with("zh") || language.starts_with("ja"))
             && text.contains(wide_in_chinese)
             && text.chars().any(|c| Script::of(c) == Some(Script::Han))
