@@ -11,6 +11,9 @@ use skrifa::{FontRef, MetadataProvider, Tag, raw::FileRef, string::StringId};
 
 use crate::face::{FaceData, has_outlines, has_pictures};
 
+#[cfg(test)]
+mod tests;
+
 /// The bytes of a font file.
 #[derive(Clone)]
 pub enum FontBytes {
@@ -106,9 +109,14 @@ impl Face {
     }
 }
 
+/// Maximum number of mappings that are read from a font: one for each code point. A `cmap` whose
+/// groups overlap could name each of them thousands of times.
+const MAX_MAPPINGS: usize = char::MAX as usize + 1;
+
 fn coverage(bytes: &[u8], index: u32) -> Option<Vec<(u32, u32)>> {
     let font = FontRef::from_index(bytes, index).ok()?;
-    let mut codes: Vec<u32> = font.charmap().mappings().map(|(code, _)| code).collect();
+    let mappings = font.charmap().mappings().take(MAX_MAPPINGS);
+    let mut codes: Vec<u32> = mappings.map(|(code, _)| code).collect();
     codes.sort_unstable();
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for code in codes {
