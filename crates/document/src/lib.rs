@@ -16,6 +16,7 @@ mod expression;
 pub mod font;
 pub mod host;
 pub mod html;
+pub mod imports;
 mod input;
 pub mod length;
 mod lint;

@@ -134,6 +134,26 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "image-replaced",
         "An image is unknown or damaged; its fallback is shown.",
     ),
+    (
+        "import-clash",
+        "Two imports give different values for something that the template does not set.",
+    ),
+    (
+        "import-cycle",
+        "Template files import each other in a circle.",
+    ),
+    (
+        "import-invalid",
+        "A template cannot be imported: it has errors, is no document, or there are too many.",
+    ),
+    (
+        "import-not-found",
+        "There is no such template, version or file to import.",
+    ),
+    (
+        "import-unresolved",
+        "The template imports another, which is not at hand where it is read.",
+    ),
     ("image-too-large", "A picture has more pixels than allowed."),
     (
         "invalid-asset",

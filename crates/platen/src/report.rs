@@ -127,7 +127,6 @@ impl Failure {
     }
 
     /// What failed, as one sentence.
-    #[cfg(feature = "service")]
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -49,14 +49,27 @@ fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
 }
 
-/// Renders `template` with `data`; what was said where that failed.
-fn render(template: &Value, data: &Value, format: &str, locale: &str) -> Result<Vec<u8>, String> {
+/// Renders `template` with `data`; what was said where that failed. It may import the templates
+/// `before` it on the page.
+fn render(
+    template: &Value,
+    before: &[Value],
+    data: &Value,
+    format: &str,
+    locale: &str,
+) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, value: &Value| {
         let path = folder.path().join(name);
         std::fs::write(&path, value.to_string()).expect("a file");
         path
     };
+    for other in before {
+        write(
+            &format!("{}.json", other["key"].as_str().expect("a key")),
+            other,
+        );
+    }
     let target = folder.path().join(format!("out.{format}"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
     command
@@ -100,10 +113,13 @@ fn examples_render() {
     let mut count = 0;
     for (path, page) in pages() {
         let data = data_of(&page);
+        let mut before: Vec<Value> = Vec::new();
         for (line, example) in blocks(&page, "json platen") {
             count += 1;
             let template = template_around(parse(example));
-            if let Err(said) = render(&template, &data, "pdf", "") {
+            let made = render(&template, &before, &data, "pdf", "");
+            before.push(template);
+            if let Err(said) = made {
                 wrong.push(format!("{path}:{line}: {said}"));
             }
         }
@@ -195,7 +211,7 @@ fn expressions_give_their_results() {
                 },
                 "body": [{"type": "table", "columns": [{"key": "value"}], "bodyRows": cells}],
             });
-            match render(&template, &data, "csv", &locale) {
+            match render(&template, &[], &data, "csv", &locale) {
                 Err(said) => wrong.push(format!("{path}: {said}")),
                 Ok(csv) => {
                     let found = results(&csv);

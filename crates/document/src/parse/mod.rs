@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use crate::{
     Diagnostic,
     html::HtmlTemplate,
-    pointer,
+    imports, pointer,
     template::{Template, dynamic::DynamicParts},
 };
 
@@ -58,7 +58,14 @@ pub fn template_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
 
 /// Parses a template, checking only its structure.
 pub(crate) fn structure_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
-    let (mut template, dynamic): (Template, _) = checked(json, &structure::DOCUMENT)?;
+    let linked = match imports::has_imports(&json) {
+        false => json,
+        true if depth_exceeds(&json, MAX_DEPTH) => return Err(vec![too_deep()]),
+        true => imports::link(json, &|template| {
+            structure::check(template, &structure::DOCUMENT).0
+        })?,
+    };
+    let (mut template, dynamic): (Template, _) = checked(linked, &structure::DOCUMENT)?;
     template.dynamic = dynamic;
     Ok(template)
 }

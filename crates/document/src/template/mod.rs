@@ -8,6 +8,7 @@ mod any_node;
 mod chart;
 pub(crate) mod dynamic;
 mod form;
+mod import;
 mod inline;
 mod macros;
 mod node;
@@ -32,6 +33,7 @@ pub use self::{
     any_node::Node,
     chart::*,
     form::*,
+    import::{Import, ImportPart},
     inline::*,
     macros::Macro,
     node::*,
@@ -79,6 +81,9 @@ pub struct Template {
     /// Purpose of the template.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
+    /// Stored templates that give what this one does not have itself.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub imports: Vec<Import>,
     /// JSON Schema (2020-12) that validates the data.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub input_schema: Option<Json>,

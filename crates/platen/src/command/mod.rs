@@ -6,6 +6,7 @@ mod demo;
 mod files;
 mod font_arguments;
 mod fonts;
+mod imports;
 mod left_out;
 mod lint;
 #[cfg(not(feature = "service"))]

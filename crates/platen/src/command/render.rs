@@ -9,6 +9,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use platen_document::template::{Orientation, PaperSize};
+use platen_fault::Code;
 use platen_render::{
     Attachment, CsvOptions, CsvValues, Format, Relationship, RenderOptions, Rendered, Standard,
     is_separator,
@@ -22,6 +23,7 @@ use super::service::documents;
 use super::{
     files::{read, read_json, write},
     font_arguments::FontArguments,
+    imports,
 };
 use crate::{
     progress::Progress,
@@ -144,7 +146,8 @@ pub struct Request<'a> {
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let formats = formats(arguments)?;
     let options = options(arguments)?;
-    let source = read(&arguments.template)?;
+    let source = imports::resolve(&arguments.template, read(&arguments.template)?)
+        .map_err(|found| Failure::mistakes(Code::InvalidTemplate, found))?;
     let data = read_json(&arguments.data)?;
     let start = Instant::now();
     let progress = Progress::start("rendering", formats.len(), output.quiet || output.json);

@@ -5,11 +5,14 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use platen_document::{Diagnostic, diagnostic::Source, position_of};
 
-use super::files::{read, read_json};
 #[cfg(not(feature = "service"))]
 use super::native as documents;
 #[cfg(feature = "service")]
 use super::service::documents;
+use super::{
+    files::{read, read_json},
+    imports,
+};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Arguments of `platen validate`.
@@ -39,7 +42,10 @@ fn place(arguments: &Arguments, source: &[u8], diagnostic: &Diagnostic) -> Strin
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let source = read(&arguments.template)?;
     let data = arguments.data.as_deref().map(read_json).transpose()?;
-    let found: Vec<Diagnostic> = documents::validate(&source, data.as_ref());
+    let found: Vec<Diagnostic> = match imports::resolve(&arguments.template, source.clone()) {
+        Ok(whole) => documents::validate(&whole, data.as_ref()),
+        Err(found) => found,
+    };
     let valid = !found.iter().any(Diagnostic::is_error);
     if output.json {
         let report = serde_json::json!({"valid": valid, "diagnostics": found});

@@ -7,6 +7,7 @@
 
 mod cache;
 pub(crate) mod diff;
+mod imports;
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -199,8 +200,12 @@ impl TemplateRepository {
     }
 
     /// An inline template of a request.
-    pub(crate) fn inline(&self, source: &str) -> Found {
-        let identity = Identity::Inline(Sha256::digest(source.as_bytes()).into());
+    ///
+    /// # Errors
+    /// As [`TemplateRepository::with_imports`].
+    pub(crate) async fn inline(&self, source: &str) -> Result<Found, Problem> {
+        let source = self.with_imports(source.as_bytes()).await?;
+        let identity = Identity::Inline(Sha256::digest(&source).into());
         let mut cache = self.cache();
         let state = match cache.compiled(&identity) {
             Some(template) => {
@@ -209,14 +214,14 @@ impl TemplateRepository {
             }
             None => State::Source {
                 identity,
-                source: source.as_bytes().into(),
+                source,
                 writes: cache.writes(),
             },
         };
-        Found {
+        Ok(Found {
             version: None,
             state,
-        }
+        })
     }
 
     /// Prepares `found` for rendering: compiled, or as its source if a sandbox compiles it. A cache

@@ -6,6 +6,7 @@ use axum::{body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode, header::ACCEPT};
 use platen_fault::Code;
 use platen_render::Format;
+use serde_json::Value as Json;
 
 use super::{
     PathFormat, RenderApi,
@@ -80,7 +81,15 @@ async fn accept(
         return validate(api, request).await;
     }
     request.options.into_engine()?;
-    let whole = body::parse(bytes)?;
+    let mut whole: Json = body::parse(bytes)?;
+    if let Some(definition) = &request.definition {
+        // The step that renders it has no store to ask.
+        let source = definition.get().as_bytes();
+        let resolved = api.renderer.templates.with_imports(source).await?;
+        if *resolved != *source {
+            whole["definition"] = body::parse(&resolved)?;
+        }
+    }
     async_job::render(&api.flows, headers, whole, format.name(), request.webhook).await
 }
 
@@ -132,7 +141,7 @@ pub(crate) async fn job_of(
     let start = Instant::now();
     let found = match (&request.template, &request.definition) {
         (Some(key), None) => api.renderer.templates.find(key, request.version).await?,
-        (None, Some(definition)) => api.renderer.templates.inline(definition.get()),
+        (None, Some(definition)) => api.renderer.templates.inline(definition.get()).await?,
         _ => return Err(no_template()),
     };
     let load = start.elapsed();
@@ -164,7 +173,10 @@ async fn validate(api: &RenderApi, request: RenderRequest) -> Result<Response, P
                 .await?
                 .source
         }
-        (None, Some(definition)) => definition.get().as_bytes().into(),
+        (None, Some(definition)) => {
+            let source = definition.get().as_bytes();
+            api.renderer.templates.with_imports(source).await?
+        }
         _ => return Err(no_template()),
     };
     let data = request.data;

@@ -1,13 +1,16 @@
 //! Templates: list, create, read, change, delete.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::{body::Body, extract::State, response::Response};
 use hyper::{
     HeaderMap, StatusCode,
     header::{ETAG, HeaderValue, LOCATION},
 };
-use platen_document::Diagnostic;
+use platen_document::{
+    Diagnostic,
+    imports::{input_schema, strip},
+};
 use platen_fault::Resource;
 use platen_storage::{DocumentSummary, NewVersion, StoredDocument};
 use schemars::JsonSchema;
@@ -159,10 +162,7 @@ pub(crate) async fn get_template_schema(
     let template: Json = serde_json::from_slice(&stored.source)
         .map_err(|error| Problem::internal(format!("a stored template is no JSON: {error}")))?;
     // A schema of just `true` accepts any data.
-    let schema = template
-        .get("inputSchema")
-        .cloned()
-        .unwrap_or(Json::Bool(true));
+    let schema = input_schema(&template).cloned().unwrap_or(Json::Bool(true));
     let bytes = serde_json::to_vec(&schema).unwrap_or_default();
     let response = bytes_of("application/schema+json", StatusCode::OK, bytes);
     Ok(with_version(response, stored.info.version))
@@ -174,7 +174,11 @@ pub(in crate::routes) fn content(stored: StoredDocument, headers: &HeaderMap) ->
     if is_known(headers, &info) {
         return not_modified(info.version);
     }
-    let bytes = bytes::Bytes::from_owner(stored.source);
+    // What its imports gave is kept for rendering; the author wrote only their names.
+    let bytes = match strip(&stored.source) {
+        Cow::Borrowed(_) => bytes::Bytes::from_owner(stored.source),
+        Cow::Owned(stripped) => stripped.into(),
+    };
     let response = bytes_of("application/json", StatusCode::OK, bytes);
     with_moment(with_version(response, info.version), info.created_unix_ms)
 }
@@ -197,6 +201,7 @@ async fn checked(
 ) -> Result<NewVersion, Problem> {
     let note = change_note(headers)?;
     let (bytes, _room) = body::read_json(&api.intake, headers, body).await?;
+    let bytes = api.renderer.templates.with_imports(&bytes).await?;
     let key = key.map(str::to_owned);
     let shared = Arc::clone(&api.renderer);
     api.renderer
@@ -218,7 +223,7 @@ async fn checked(
             Ok(NewVersion {
                 key: compiled.key().to_owned(),
                 name: compiled.name().to_owned(),
-                source: Arc::from(&bytes[..]),
+                source: bytes,
                 note,
             })
         })

@@ -149,7 +149,10 @@ pub(crate) async fn validate_template(
     let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
     let request: ValidateTemplateRequest = body::parse_long(bytes).await?;
     let source: Arc<[u8]> = match request.definition {
-        Some(definition) => definition.get().as_bytes().into(),
+        Some(definition) => {
+            let source = definition.get().as_bytes();
+            api.renderer.templates.with_imports(source).await?
+        }
         None => {
             api.renderer
                 .templates

@@ -2,6 +2,7 @@
 
 use axum::{body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode};
+use platen_document::imports::strip;
 use platen_fault::{Code, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -130,7 +131,7 @@ pub(crate) async fn diff_template(
         .slots
         .run(Lane::Preview, move |_| {
             let read = |source: &[u8]| {
-                serde_json::from_slice::<Json>(source)
+                serde_json::from_slice::<Json>(&strip(source))
                     .map_err(|error| Problem::internal(format!("a stored template: {error}")))
             };
             let (changes, truncated) = diff(&read(&from.source)?, &read(&to.source)?);

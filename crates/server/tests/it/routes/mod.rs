@@ -6,6 +6,7 @@ mod convert;
 mod delivery;
 mod flows;
 mod html;
+mod imports;
 mod limits;
 mod render;
 mod results;

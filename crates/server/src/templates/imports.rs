@@ -1,0 +1,64 @@
+//! Embeds the versions that a template imports in its source.
+
+use std::sync::Arc;
+
+use platen_document::{
+    Diagnostic, MAX_TEMPLATE_BYTES,
+    imports::{Wanted, embed, strip, wanted},
+};
+use platen_storage::Error;
+
+use super::TemplateRepository;
+use crate::problem::Problem;
+
+impl TemplateRepository {
+    /// `source` with the content of the versions that it imports. A stored template keeps them:
+    /// they may be deleted later.
+    ///
+    /// # Errors
+    /// 422 for versions that are not there, and if all of it is too large.
+    pub(crate) async fn with_imports(&self, source: &[u8]) -> Result<Arc<[u8]>, Problem> {
+        // Content that the client sends may be of another version.
+        let source = strip(source);
+        let (mut contents, mut found) = (Vec::new(), Vec::new());
+        let mut size = source.len();
+        for wanted in wanted(&source) {
+            match self
+                .store
+                .get(wanted.template.clone(), Some(wanted.version))
+                .await
+            {
+                Ok(stored) => {
+                    size += stored.source.len();
+                    contents.push((wanted, stored.source));
+                }
+                Err(Error::NotFound) => found.push(self.not_found(wanted).await?),
+                Err(error) => return Err(self.problem(&error)),
+            }
+            if size > MAX_TEMPLATE_BYTES {
+                let message = format!(
+                    "with what it imports, the template has more than {MAX_TEMPLATE_BYTES} bytes"
+                );
+                found.push(Diagnostic::error("template-too-large", "/imports", message));
+                break;
+            }
+        }
+        if !found.is_empty() {
+            return Err(Problem::mistakes(found));
+        }
+        Ok(embed(&source, &contents).into())
+    }
+
+    async fn not_found(&self, wanted: Wanted) -> Result<Diagnostic, Problem> {
+        let key = wanted.template;
+        let message = match self.store.current_version(key.clone()).await {
+            Ok(current) => format!(
+                "the template `{key}` has no version {}; its current one is {current}",
+                wanted.version
+            ),
+            Err(Error::NotFound) => format!("there is no template `{key}`: store it first"),
+            Err(error) => return Err(self.problem(&error)),
+        };
+        Ok(Diagnostic::error("import-not-found", wanted.path, message))
+    }
+}
