@@ -1,3 +1,5 @@
+//! Imports: what is taken, what clashes, what is refused, and how content is embedded.
+
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
