@@ -134,6 +134,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "image-replaced",
         "An image is unknown or damaged; its fallback is shown.",
     ),
+    ("image-too-large", "A picture has more pixels than allowed."),
     (
         "import-clash",
         "Two imports give different values for something that the template does not set.",
@@ -154,7 +155,6 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "import-unresolved",
         "The template imports another, which is not at hand where it is read.",
     ),
-    ("image-too-large", "A picture has more pixels than allowed."),
     (
         "invalid-asset",
         "An asset of the template is not a `data:` URL that can be read.",

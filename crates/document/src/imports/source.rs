@@ -113,10 +113,11 @@ pub fn strip(source: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(stripped)
 }
 
-/// Where the member `"content":` at the end of `text` starts.
+/// Where the member `"content":` at the end of `text` starts. Its letters may be escaped, but no
+/// quotation mark is among them.
 fn member_before(text: &str) -> Option<usize> {
     let text = text.trim_end().strip_suffix(':')?.trim_end();
-    Some(text.strip_suffix("\"content\"")?.len())
+    text.strip_suffix('"')?.rfind('"')
 }
 
 /// The imports of a document template, and the source as text.

@@ -219,6 +219,10 @@ fn the_rest_of_the_source_stays_as_it_was_written() {
             r#"{"imports":[{"template":"a","content" : {"imports":[]}, "version":1}]}"#,
             r#"{"imports":[{"template":"a", "version":1}]}"#,
         ),
+        (
+            r#"{"imports":[{"template":"a","version":1,"cont\u0065nt":{"body":[]}}]}"#,
+            r#"{"imports":[{"template":"a","version":1}]}"#,
+        ),
         (r#"{"imports":7}"#, r#"{"imports":7}"#),
         (
             r#"{"imports":[{"template":"a","#,
