@@ -1,6 +1,6 @@
 //! Imports of stored templates. Whoever loads a template embeds the imported versions in its source
 //! ([`embed`]), so that the source makes the same documents wherever it is read; the parser links
-//! them ([`link`]).
+//! them (`link`).
 
 mod link;
 mod source;
