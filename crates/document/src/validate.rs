@@ -80,6 +80,7 @@ fn unknown_paths(template: &Template, found: &mut Vec<Diagnostic>) {
         "sectionPageCount",
         "column",
         "value",
+        "data",
     ];
     for used in template.macros.values() {
         names.extend(used.parameters.iter().map(String::as_str));

@@ -129,6 +129,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "hidden-by-helpers",
         "Expressions cannot reach this name, because `helpers` is the template's module.",
     ),
+    (
+        "image-not-cropped",
+        "A sheet shows the whole picture, where others cut it off to fill its place.",
+    ),
     ("image-omitted", "The format cannot hold the picture."),
     (
         "image-replaced",
@@ -369,6 +373,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("too-many-pages", "The document has too many pages."),
     ("too-many-rows", "A table or a loop has too many rows."),
     ("too-many-steps", "The flow has too many steps."),
+    (
+        "too-many-terms",
+        "The index of the document has too many places.",
+    ),
     ("too-much-text", "The document has too much text."),
     ("too-much-work", "The expressions take too much work."),
     ("typed-line", "Typed underscores or dots draw a line."),

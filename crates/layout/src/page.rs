@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 
 use platen_document::{
     Color, Diagnostic,
-    bound::{FormField, ImageData, LineStyle, StyleId, StyleTable},
+    bound::{Crop, FormField, ImageData, LineStyle, StyleId, StyleTable},
     numbering::Counter,
 };
 
@@ -98,8 +98,10 @@ pub enum Item {
     Image {
         /// The encoded image file.
         data: Arc<ImageData>,
-        /// Position and size; the image is stretched to it.
+        /// Position and size; what remains of the image is stretched to it.
         area: Area,
+        /// What is cut off the image before.
+        crop: Crop,
     },
     /// The shapes of a chart or barcode. Its texts are separate items.
     Figure {
@@ -182,6 +184,21 @@ pub struct Area {
     pub width: f32,
     /// Height.
     pub height: f32,
+}
+
+impl Area {
+    /// The area of a whole image of which this area shows what `crop` leaves.
+    #[must_use]
+    pub fn uncropped(self, crop: Crop) -> Self {
+        let width = self.width / (1.0 - 2.0 * crop.sides);
+        let height = self.height / (1.0 - 2.0 * crop.ends);
+        Self {
+            x: self.x - width * crop.sides,
+            y: self.y - height * crop.ends,
+            width,
+            height,
+        }
+    }
 }
 
 /// Words of one style on one baseline.

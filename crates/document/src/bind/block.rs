@@ -133,11 +133,16 @@ impl<'b> Binder<'b> {
         if let Some(id) = id {
             self.refer(id, &kind);
         }
-        let id = id.filter(|id| self.register(id));
+        let mut id: Option<Box<str>> = id.filter(|id| self.register(id)).map(Box::from);
+        if self.terms.await_block() {
+            let place = id.take().unwrap_or_else(|| self.fresh_id("term"));
+            self.terms.at(&place);
+            id = Some(place);
+        }
         blocks.push(Block {
             kind,
             style,
-            id: id.map(Box::from),
+            id,
             path: Arc::from(self.path.as_str()),
         });
     }
@@ -348,6 +353,7 @@ impl<'b> Binder<'b> {
             columns,
             gap,
             vertical_align: node.vertical_align.unwrap_or(VerticalAlign::Top),
+            equal_height: node.equal_height,
         })
     }
 

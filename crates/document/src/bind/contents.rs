@@ -3,13 +3,10 @@
 
 use std::sync::Arc;
 
-use super::Binder;
+use super::{Binder, walk::each};
 use crate::{
     Diagnostic,
-    bound::{
-        self, Block, BlockKind, CellContent, Inline, Section, StyleId, TabAlign, TabLeader,
-        TabStop, plain_text,
-    },
+    bound::{Block, BlockKind, Inline, Section, StyleId, TabAlign, TabLeader, TabStop, plain_text},
     template::ContentsOf,
 };
 
@@ -54,6 +51,7 @@ impl Binder<'_> {
     fn caption_of(&mut self, block: &mut Block) -> Option<Caption> {
         let (of, caption) = match &block.kind {
             BlockKind::Image(image) => (ContentsOf::Figures, image.caption.as_ref()?),
+            BlockKind::Chart(chart) => (ContentsOf::Figures, chart.caption.as_ref()?),
             BlockKind::Table(table) => (ContentsOf::Tables, table.caption.as_ref()?),
             _ => return None,
         };
@@ -61,19 +59,23 @@ impl Binder<'_> {
         let id = match &block.id {
             Some(id) => id.clone(),
             None => {
-                let id = loop {
-                    self.captions += 1;
-                    let id = format!("caption-{}", self.captions);
-                    if self.register(&id) {
-                        break id;
-                    }
-                };
-                let id: Box<str> = id.into();
+                let id = self.fresh_id("caption");
                 block.id = Some(id.clone());
                 id
             }
         };
         Some(Caption { of, id, text })
+    }
+
+    /// An id that no block has yet.
+    pub(super) fn fresh_id(&mut self, prefix: &str) -> Box<str> {
+        loop {
+            self.made_ids += 1;
+            let id = format!("{prefix}-{}", self.made_ids);
+            if self.register(&id) {
+                return id.into();
+            }
+        }
     }
 
     /// The style of entries: page numbers stand at the end of the line.
@@ -100,17 +102,9 @@ impl Binder<'_> {
         let BlockKind::TableOfContents { title, .. } = block.kind else {
             return;
         };
-        let paragraph = |content, style, id| Block {
-            kind: BlockKind::Paragraph(content),
-            style,
-            id,
-            path: Arc::clone(&block.path),
-        };
+        let path = block.path;
         let mut id = block.id;
-        if let Some(title) = title {
-            let heading = self.named_style("heading2");
-            blocks.push(paragraph(title, heading, id.take()));
-        }
+        self.list_title(title, &path, &mut id, blocks);
         let mut empty = true;
         for caption in captions.iter().filter(|caption| caption.of == of) {
             empty = false;
@@ -120,62 +114,62 @@ impl Binder<'_> {
                 link: Some(Arc::from(format!("#{}", caption.id))),
             };
             let page = Inline::PageOf {
-                target: caption.id.clone(),
+                targets: [caption.id.clone()].into(),
                 style,
             };
-            blocks.push(paragraph(vec![text, page], style, id.take()));
+            blocks.push(paragraph(vec![text, page], style, id.take(), &path));
         }
-        if empty && self.reports.wants("contents-empty", &block.path) {
-            let message = "the list has no entries: there are no captions for it";
-            let warning = Diagnostic::warning("contents-empty", &*block.path, message);
+        if empty {
+            self.warn_of_empty_list(
+                &path,
+                "the list has no entries: there are no captions for it",
+            );
+        }
+    }
+
+    /// Writes the title of a list in front of its entries.
+    pub(super) fn list_title(
+        &mut self,
+        title: Option<Vec<Inline>>,
+        path: &Arc<str>,
+        id: &mut Option<Box<str>>,
+        blocks: &mut Vec<Block>,
+    ) {
+        if let Some(title) = title {
+            let heading = self.named_style("heading2");
+            blocks.push(paragraph(title, heading, id.take(), path));
+        }
+    }
+
+    pub(super) fn warn_of_empty_list(&mut self, path: &str, message: &str) {
+        if self.reports.wants("contents-empty", path) {
+            let warning = Diagnostic::warning("contents-empty", path, message);
             self.reports.add(warning);
         }
     }
 }
 
-/// What a table of contents lists, if not headings.
+/// A paragraph of a list, which has the path of the list.
+pub(super) fn paragraph(
+    content: Vec<Inline>,
+    style: StyleId,
+    id: Option<Box<str>>,
+    path: &Arc<str>,
+) -> Block {
+    Block {
+        kind: BlockKind::Paragraph(content),
+        style,
+        id,
+        path: Arc::clone(path),
+    }
+}
+
+/// What a table of contents lists, if it lists captions.
 fn list_of(block: &Block) -> Option<ContentsOf> {
     match &block.kind {
-        BlockKind::TableOfContents { of, .. } if *of != ContentsOf::Headings => Some(*of),
-        _ => None,
-    }
-}
-
-/// Calls `see` with every list of blocks of the body, those around others first.
-fn each(sections: &mut [Section], see: &mut dyn FnMut(&mut Vec<Block>)) {
-    for section in sections {
-        each_below(&mut section.body, see);
-    }
-}
-
-fn each_below(blocks: &mut Vec<Block>, see: &mut dyn FnMut(&mut Vec<Block>)) {
-    crate::work::check();
-    see(blocks);
-    for block in blocks {
-        match &mut block.kind {
-            BlockKind::List(list) => {
-                for item in &mut list.items {
-                    each_below(&mut item.body, see);
-                }
-            }
-            BlockKind::Table(table) => {
-                let rows = table.header.iter_mut().chain(&mut table.rows);
-                for cell in rows.flat_map(|row| &mut row.cells) {
-                    if let CellContent::Blocks(inner) = &mut cell.content {
-                        let mut blocks = std::mem::take(inner).into_vec();
-                        each_below(&mut blocks, see);
-                        *inner = blocks.into();
-                    }
-                }
-            }
-            BlockKind::Columns(columns) => {
-                for column in &mut columns.columns {
-                    each_below(&mut column.body, see);
-                }
-            }
-            BlockKind::Panel { body, .. } => each_below(body, see),
-            BlockKind::Positioned(bound::Positioned { body, .. }) => each_below(body, see),
-            _ => {}
+        BlockKind::TableOfContents { of, .. } => {
+            matches!(of, ContentsOf::Figures | ContentsOf::Tables).then_some(*of)
         }
+        _ => None,
     }
 }

@@ -7,7 +7,7 @@ use imagesize::ImageType;
 
 use super::{Binder, Place, block::alignment, svg};
 use crate::{
-    bound::{self, BlockKind, Counted, ImageData, ImageFormat, StyleId},
+    bound::{self, BlockKind, Counted, Crop, ImageData, ImageFormat, StyleId},
     expression::{Failure, Scope},
     suggestion,
     template::{Fit, Image, Text},
@@ -35,6 +35,10 @@ impl Binder<'_> {
         let width = node.width.map(|width| width.to_points());
         let height = node.height.map(|height| height.to_points());
         let (width, height) = size(&data, width, height, node.fit, place.width);
+        let crop = match (node.fit, node.width, node.height) {
+            (Fit::Cover, Some(_), Some(_)) => Crop::to_cover(data.size(), (width, height)),
+            _ => Crop::default(),
+        };
         let alt = self.line_at("alt", &node.alt, scope);
         let caption = self.caption(node.caption.as_ref(), Counted::Figures, scope);
         let link = node
@@ -45,6 +49,7 @@ impl Binder<'_> {
             data,
             width,
             height,
+            crop,
             alt,
             align: alignment(node.align, self.styles[style].align),
             caption,
@@ -294,7 +299,7 @@ fn size(
     let ratio = pixels_high / pixels_wide;
     match (width, height) {
         (Some(width), Some(height)) => match fit {
-            Fit::Stretch => (width, height),
+            Fit::Stretch | Fit::Cover => (width, height),
             Fit::Contain => {
                 let scale = (width / pixels_wide).min(height / pixels_high);
                 (pixels_wide * scale, pixels_high * scale)

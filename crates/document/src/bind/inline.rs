@@ -143,6 +143,9 @@ impl Binder<'_> {
             let mark = self.below("footnote", |binder| binder.footnote(content, style, scope));
             inlines.extend(mark);
         }
+        if let Some(term) = &run.index {
+            self.index_term(term, scope);
+        }
         if run.line_break == Some(true) {
             inlines.push(Inline::Break);
         }
@@ -154,6 +157,7 @@ impl Binder<'_> {
             link: None,
             line_break: None,
             footnote: None,
+            index: None,
             when: None,
             ..run.clone()
         };
@@ -294,7 +298,7 @@ pub(super) fn push_text(
                 let (target, after) = rest.split_once(clean::PAGE_OF_END).unwrap_or((rest, ""));
                 rest = after;
                 Inline::PageOf {
-                    target: target.into(),
+                    targets: [Box::from(target)].into(),
                     style,
                 }
             }

@@ -9,10 +9,12 @@ mod cell;
 mod chart;
 mod contents;
 mod dynamic;
+mod endnotes;
 mod form;
 mod group;
 mod hand_row;
 pub(crate) mod image;
+mod index;
 mod inline;
 mod list;
 mod macros;
@@ -29,6 +31,7 @@ mod svg;
 mod table;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 use std::sync::Arc;
 
@@ -168,8 +171,10 @@ struct Binder<'b> {
     path: String,
     /// Whether there are page breaks.
     has_page_breaks: bool,
-    /// Number of captions that got an id.
-    captions: usize,
+    /// Number of ids that were made for blocks without one.
+    made_ids: usize,
+    /// Terms of the index.
+    terms: index::Terms,
     blocks: usize,
     text_bytes: usize,
 }
@@ -223,7 +228,8 @@ impl<'b> Binder<'b> {
             reports: report::Reports::default(),
             path: String::new(),
             has_page_breaks: false,
-            captions: 0,
+            made_ids: 0,
+            terms: index::Terms::default(),
             blocks: 0,
             text_bytes: 0,
         };
@@ -306,6 +312,8 @@ impl<'b> Binder<'b> {
     ) -> Result<bound::Document, Vec<Diagnostic>> {
         let metadata = self.metadata(root);
         self.list_captions(&mut sections);
+        self.list_index(&mut sections);
+        self.list_notes(&mut sections);
         self.warn_of_page_breaks(&sections);
         self.check_targets();
         self.warn_of_cleaned_text();

@@ -179,6 +179,7 @@ impl Binder<'_> {
             BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => Some(content),
             BlockKind::Table(table) => table.caption.as_ref(),
             BlockKind::Image(image) => image.caption.as_ref(),
+            BlockKind::Chart(chart) => chart.caption.as_ref(),
             _ => None,
         };
         let content = content.map(Vec::as_slice).unwrap_or_default();

@@ -14,10 +14,11 @@ const MAX_OF_A_PLACE: usize = 20;
 const MAX_REPORTS: usize = 200;
 
 /// Findings that a bound on the work was reached.
-const BOUNDS: [&str; 5] = [
+const BOUNDS: [&str; 6] = [
     "too-many-blocks",
     "too-many-footnotes",
     "too-many-rows",
+    "too-many-terms",
     "too-much-text",
     "too-much-work",
 ];

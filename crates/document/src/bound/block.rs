@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Chart, FormField, Signature, StyleId, Table, VerticalAlign};
-pub use crate::template::Symbology;
+use super::{Barcode, Chart, FormField, Image, Signature, StyleId, Table, VerticalAlign};
 use crate::{
     Color,
     numbering::{Counter, Pattern},
-    template::{Align, ContentsOf, LineStyle},
+    template::{ContentsOf, LineStyle},
 };
 
 /// A block of a bound document.
@@ -113,10 +112,10 @@ pub enum Inline {
         /// Its style.
         style: StyleId,
     },
-    /// The number of the page with the block of this id.
+    /// The numbers of the pages with the blocks of these ids, each page once.
     PageOf {
-        /// The block's id.
-        target: Box<str>,
+        /// Ids of the blocks, at least one.
+        targets: Box<[Box<str>]>,
         /// Its style.
         style: StyleId,
     },
@@ -175,7 +174,7 @@ pub enum Counted {
         /// Level, from 0.
         level: u8,
     },
-    /// Captions of images.
+    /// Captions of images and charts.
     Figures,
     /// Captions of tables.
     Tables,
@@ -290,6 +289,37 @@ pub struct Columns {
     pub gap: f32,
     /// Vertical alignment of the columns.
     pub vertical_align: VerticalAlign,
+    /// Whether columns that are one panel are all as high as the highest.
+    pub equal_height: bool,
+}
+
+impl Columns {
+    /// The panel that is all of `column`, if it is to be as high as the other columns.
+    #[must_use]
+    pub fn filled_by<'a>(&self, column: &'a ColumnBox) -> Option<PanelRef<'a>> {
+        match column.body.as_slice() {
+            [block] if self.equal_height => match &block.kind {
+                BlockKind::Panel { title, body } => Some(PanelRef {
+                    block,
+                    title: title.as_deref(),
+                    body,
+                }),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// A panel of a bound document.
+#[derive(Clone, Copy, Debug)]
+pub struct PanelRef<'a> {
+    /// Its block, with style and id.
+    pub block: &'a Block,
+    /// The title, bold.
+    pub title: Option<&'a [Inline]>,
+    /// The content.
+    pub body: &'a [Block],
 }
 
 /// One of several columns side by side.
@@ -349,124 +379,6 @@ pub struct KeyValue {
     pub columns: u8,
     /// Width of the labels in points; `None` fits the widest.
     pub key_width: Option<f32>,
-}
-
-/// An image.
-#[derive(Clone, Debug)]
-pub struct Image {
-    /// The encoded image.
-    pub data: Arc<ImageData>,
-    /// Drawn width, in points.
-    pub width: f32,
-    /// Drawn height, in points.
-    pub height: f32,
-    /// Alternative text; empty for decoration.
-    pub alt: String,
-    /// Alignment.
-    pub align: Align,
-    /// Caption below it.
-    pub caption: Option<Vec<Inline>>,
-    /// An address, or the `#id` of a block.
-    pub link: Option<Arc<str>>,
-}
-
-/// An encoded image whose header and size were checked during binding.
-#[derive(Clone)]
-pub struct ImageData {
-    /// The file.
-    pub bytes: Arc<[u8]>,
-    /// Its format.
-    pub format: ImageFormat,
-    /// Width in pixels.
-    pub width_px: u32,
-    /// Height in pixels.
-    pub height_px: u32,
-    /// The page, from 1, for [`ImageFormat::Pdf`] only.
-    pub page: u32,
-    /// The drawing, for [`ImageFormat::Svg`] only.
-    pub drawing: Option<Arc<usvg::Tree>>,
-}
-
-impl ImageData {
-    /// Width and height in pixels, which an SVG has fractions of.
-    #[must_use]
-    pub fn size(&self) -> (f32, f32) {
-        match &self.drawing {
-            Some(drawing) => (drawing.size().width(), drawing.size().height()),
-            None => (self.width_px as f32, self.height_px as f32),
-        }
-    }
-}
-
-impl PartialEq for ImageData {
-    fn eq(&self, other: &Self) -> bool {
-        self.format == other.format && self.page == other.page && self.bytes == other.bytes
-    }
-}
-
-impl Eq for ImageData {}
-
-impl std::fmt::Debug for ImageData {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{:?} {}x{} px, {} bytes",
-            self.format,
-            self.width_px,
-            self.height_px,
-            self.bytes.len()
-        )
-    }
-}
-
-/// Format of an image file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ImageFormat {
-    /// PNG.
-    Png,
-    /// JPEG.
-    Jpeg,
-    /// GIF; only the first frame is shown.
-    Gif,
-    /// WebP.
-    WebP,
-    /// SVG.
-    Svg,
-    /// A page of a PDF, behind the text of a page only.
-    Pdf,
-}
-
-/// An encoded barcode.
-#[derive(Clone, Debug)]
-pub struct Barcode {
-    /// Symbology.
-    pub symbology: Symbology,
-    /// The encoded value.
-    pub value: String,
-    /// Its modules.
-    pub modules: Modules,
-    /// Drawn width in points, including the quiet zone.
-    pub width: f32,
-    /// Drawn height in points, excluding the text below.
-    pub height: f32,
-    /// Alignment.
-    pub align: Align,
-    /// Human-readable text below.
-    pub text: Option<Vec<Inline>>,
-    /// Alternative text.
-    pub alt: String,
-}
-
-/// The modules of a barcode, row by row, including the quiet zone. One-dimensional codes have one
-/// row.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Modules {
-    /// Modules per row.
-    pub width: u32,
-    /// Number of rows.
-    pub height: u32,
-    /// `width * height` values; true is dark.
-    pub dark: Vec<bool>,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A chart with its values read, its axes divided and its texts written.
 
-use super::ValueFormat;
+use super::{Inline, StyleId, ValueFormat};
 use crate::Color;
 pub use crate::template::{ChartKind, Mark};
 
@@ -41,6 +41,12 @@ pub struct Chart {
     pub targets: Vec<Target>,
     /// Alternative text.
     pub alt: String,
+    /// Font and size of its texts.
+    pub text: StyleId,
+    /// Color of its texts.
+    pub text_color: Color,
+    /// Caption below it.
+    pub caption: Option<Vec<Inline>>,
 }
 
 impl Chart {

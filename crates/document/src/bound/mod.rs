@@ -5,6 +5,7 @@
 
 mod block;
 mod chart;
+mod figure;
 mod form;
 mod page_rows;
 mod style;
@@ -13,6 +14,7 @@ mod table;
 pub use self::{
     block::*,
     chart::*,
+    figure::*,
     form::*,
     page_rows::{Addends, PageRows, Running},
     style::{
@@ -204,6 +206,29 @@ pub struct Watermark {
     pub font_size: Option<f32>,
     /// Angle in degrees, counter-clockwise.
     pub angle: f32,
+}
+
+impl Watermark {
+    /// Part of the page that a watermark without a size covers.
+    const PART: f32 = 0.85;
+    /// Maximum font size of a watermark without a size, in points.
+    const LARGEST: f32 = 160.0;
+    /// Height of capitals, as a fraction of the font size.
+    pub const CAPITALS: f32 = 0.7;
+
+    /// Font size in points on a page of `width` by `height` points, of a text that is `text` wide
+    /// at a font size of one point.
+    #[must_use]
+    pub fn size_on(&self, (width, height): (f32, f32), text: f32) -> f32 {
+        let (sin, cos) = self.angle.to_radians().sin_cos();
+        let (wide, high) = (
+            text * cos.abs() + Self::CAPITALS * sin.abs(),
+            text * sin.abs() + Self::CAPITALS * cos.abs(),
+        );
+        let fitting = (width / wide.max(0.01)).min(height / high.max(0.01));
+        let own = self.font_size;
+        own.unwrap_or((fitting * Self::PART).min(Self::LARGEST))
+    }
 }
 
 /// Page setup in points, with the orientation applied.

@@ -9,6 +9,9 @@ use serde_json::Value as Json;
 use super::dynamic::HELPERS;
 use crate::clean;
 
+/// The name of all of the data, where the data has no field of that name.
+pub(crate) const WHOLE: &str = "data";
+
 /// Position in a repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
@@ -116,6 +119,9 @@ impl<'s> Scope<'s> {
                 Entry::Data(data) => {
                     if let Some(field) = data.get(name) {
                         return Some((scope, Some(field)));
+                    }
+                    if name == WHOLE {
+                        return Some((scope, Some(data)));
                     }
                 }
                 _ if scope.name == name => return Some((scope, None)),

@@ -14,6 +14,9 @@ mod number;
 mod tests;
 mod words;
 
+use std::cmp::Ordering;
+
+use icu_collator::{CollatorBorrowed, options::CollatorOptions};
 use icu_decimal::input::Decimal;
 use icu_locale::{Locale as IcuLocale, LocaleDirectionality};
 use icu_plurals::{PluralCategory, PluralRules};
@@ -89,6 +92,17 @@ impl Locale {
     #[must_use]
     pub fn digits(&self) -> Digits {
         Digits(self.number.digits)
+    }
+
+    /// Compares texts in the alphabetical order of the locale's language.
+    pub(crate) fn collation(&self) -> impl Fn(&str, &str) -> Ordering + use<> {
+        let preferences = self.tag.parse::<IcuLocale>().unwrap_or(IcuLocale::UNKNOWN);
+        let collator =
+            CollatorBorrowed::try_new((&preferences).into(), CollatorOptions::default()).ok();
+        move |a, b| match &collator {
+            Some(collator) => collator.compare(a, b),
+            None => a.cmp(b),
+        }
     }
 
     /// The decimal separator.

@@ -72,6 +72,10 @@ pub struct FullRun {
     /// A footnote, referenced after the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footnote: Option<Box<Content>>,
+    /// Term under which the index lists the page of the text; parts of terms follow semicolons, as
+    /// in `printing; offset`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<Text>,
     /// Condition; the run is omitted if it is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Expression>,

@@ -167,6 +167,9 @@ nodes! {
         /// Vertical alignment of the columns.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         vertical_align: Option<VerticalAlign>,
+        /// Whether the panel of each column that holds nothing else is as high as the highest column.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        equal_height: bool,
     }
 
     /// A box; its style supplies background, border and padding.
@@ -300,6 +303,9 @@ nodes! {
         label_content: Option<LabelContent>,
         /// Alternative text for readers who cannot see the chart.
         alt: Text,
+        /// Caption below the chart.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        caption: Option<Content>,
     }
 
     /// A horizontal rule.
@@ -384,7 +390,8 @@ nodes! {
         /// Title.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         title: Option<Content>,
-        /// What it lists: headings, or the captions of figures or tables; headings by default.
+        /// What it lists: headings, the captions of figures or tables, notes, or the terms of the
+        /// index; headings by default.
         #[serde(default)]
         of: ContentsOf,
         /// Maximum heading level listed; 3 by default.

@@ -233,3 +233,32 @@ pub enum Margins {
 pub(crate) fn default_margin() -> Length {
     Length::millimetres(20.0)
 }
+
+/// Points per millimetre.
+const MILLIMETRE: f32 = 72.0 / 25.4;
+
+impl FoldMarks {
+    /// Distance of the marks from the left edge of the page, in points.
+    pub const START: f32 = 4.0 * MILLIMETRE;
+
+    /// The marks of a page that is `height` points high: distance from its top and length, in
+    /// points.
+    pub fn on(self, height: f32) -> impl Iterator<Item = (f32, f32)> {
+        let short = 4.0 * MILLIMETRE;
+        let punch = (148.5 * MILLIMETRE, 6.0 * MILLIMETRE);
+        let marks = match self {
+            Self::Din5008A => vec![
+                (87.0 * MILLIMETRE, short),
+                punch,
+                (192.0 * MILLIMETRE, short),
+            ],
+            Self::Din5008B => vec![
+                (105.0 * MILLIMETRE, short),
+                punch,
+                (210.0 * MILLIMETRE, short),
+            ],
+            Self::Thirds => vec![(height / 3.0, short), (height * 2.0 / 3.0, short)],
+        };
+        marks.into_iter().filter(move |(y, _)| *y < height)
+    }
+}

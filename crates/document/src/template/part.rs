@@ -81,6 +81,8 @@ pub enum Fit {
     Contain,
     /// Stretched to the given size.
     Stretch,
+    /// As small as possible to fill the given size; what reaches beyond it is cut off evenly.
+    Cover,
 }
 
 /// What a table of contents lists.
@@ -94,6 +96,10 @@ pub enum ContentsOf {
     Figures,
     /// Captions of tables.
     Tables,
+    /// Notes: they stand here instead of at the foot of pages.
+    Notes,
+    /// Terms, in alphabetical order.
+    Index,
 }
 
 /// Symbology of a barcode.

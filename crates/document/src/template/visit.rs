@@ -130,6 +130,7 @@ impl<'t> Walk<'_, 't> {
                 self.style(run.style.as_ref());
                 self.text("link", run.link.as_ref());
                 self.content("footnote", run.footnote.as_deref());
+                self.text("index", run.index.as_ref());
                 self.expression("when", run.when.as_ref());
             }
         }
@@ -243,7 +244,10 @@ impl<'t> Walk<'_, 't> {
                 self.text("value", Some(&node.value));
                 self.text("alt", node.alt.as_ref());
             }
-            Node::Chart(node) => self.chart(node),
+            Node::Chart(node) => {
+                self.chart(node);
+                self.content("caption", node.caption.as_ref());
+            }
             Node::SignatureField(node) => self.text("label", node.label.as_ref()),
             Node::FormField(node) => self.form_field(node),
             Node::RichText(node) => {

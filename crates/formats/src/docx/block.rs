@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use platen_document::{
     bound::{
-        Block, BlockKind, Border, Columns, Inline, KeyValue, LineStyle, List, Positioned,
+        Block, BlockKind, Border, Columns, Inline, KeyValue, LineStyle, List, PanelRef, Positioned,
         Signature, StyleId, plain_text,
     },
     numbering::Pattern,
@@ -82,9 +82,19 @@ impl<'a> Writer<'a> {
     }
 
     fn heading(&mut self, level: u8, content: &[Inline], id: StyleId) {
-        let word_id = format!("Heading{}", level.clamp(1, 6));
-        let base = self.styles.base_named(&word_id);
+        let level = level.clamp(1, 6);
+        let own = self.styles.base(id);
+        // A title is one for Word too, and stays a heading for its outline.
+        let is_title = self.styles.word_id(own) == "Title";
+        let base = if is_title {
+            own
+        } else {
+            self.styles.base_named(&format!("Heading{level}"))
+        };
         let mut properties = self.properties(id, base, Frame::Block);
+        if is_title {
+            properties.outline = Some(level - 1);
+        }
         self.number_heading(content, id, &mut properties);
         self.open(&properties);
         let bookmark = if self.story == Story::Body {
@@ -110,7 +120,7 @@ impl<'a> Writer<'a> {
                 "Word has nine list levels; deeper levels use the ninth",
             );
         }
-        let number = (self.numbering).list(list.mark.as_ref(), list.ordered, level, list.start);
+        let number = self.list_number(list, level);
         let base = self.styles.base_named("ListParagraph");
         let hanging = self.hanging(list, id);
         for item in &list.items {
@@ -131,12 +141,24 @@ impl<'a> Writer<'a> {
             self.inlines(&item.content, id, base);
             self.out.push_str("</w:p>");
             self.list_level += 1;
+            let outer = self.enclosing_list.replace(number);
             let inner = width - indent(level) as f32 / 20.0;
             let result = self.blocks(&item.body, inner.max(36.0));
+            self.enclosing_list = outer;
             self.list_level -= 1;
             result?;
         }
         Ok(())
+    }
+
+    /// The list instance of `list`. Word restarts the level of a list inside an item by itself, if
+    /// both are one list to it: then authors can move items up and down a level.
+    fn list_number(&mut self, list: &List, level: usize) -> usize {
+        let plain = list.ordered && list.start == 1 && list.mark.is_none();
+        match self.enclosing_list.take() {
+            Some(around) if plain && self.numbering.is_plain(around) => around,
+            _ => (self.numbering).list(list.mark.as_ref(), list.ordered, level, list.start),
+        }
     }
 
     /// Hanging indent of a list's items, in twentieths of a point: wide enough for the marks.
@@ -171,6 +193,17 @@ impl<'a> Writer<'a> {
             *inner += columns.gap;
         }
         self.space_before(id);
+        let panels: Vec<_> = (columns.columns.iter())
+            .filter_map(|column| columns.filled_by(column))
+            .collect();
+        if count > 0 && panels.len() == count {
+            for inner in widths.iter_mut().take(count - 1) {
+                *inner -= columns.gap;
+            }
+            self.panels(&panels, &widths, columns.gap)?;
+            self.after_table(id);
+            return Ok(());
+        }
         LayoutTable::new(&widths).open(self);
         self.out.push_str("<w:tr>");
         for (index, column) in columns.columns.iter().enumerate() {
@@ -187,6 +220,32 @@ impl<'a> Writer<'a> {
         }
         self.out.push_str("</w:tr></w:tbl>");
         self.after_table(id);
+        Ok(())
+    }
+
+    /// Writes panels of the same height as the cells of one row, with empty cells between them.
+    fn panels(&mut self, panels: &[PanelRef<'a>], widths: &[f32], gap: f32) -> Result<(), Error> {
+        let mut grid = Vec::with_capacity(widths.len() * 2);
+        for (index, width) in widths.iter().enumerate() {
+            if index > 0 {
+                grid.push(gap);
+            }
+            grid.push(*width);
+        }
+        LayoutTable::new(&grid).open(self);
+        self.out.push_str("<w:tr>");
+        for (index, (panel, &width)) in panels.iter().zip(widths).enumerate() {
+            if index > 0 {
+                let between = LayoutCell {
+                    width: gap,
+                    ..LayoutCell::default()
+                };
+                between.open(self);
+                self.out.push_str("<w:p/></w:tc>");
+            }
+            self.panel_cell(panel.title, panel.body, panel.block.style, width)?;
+        }
+        self.out.push_str("</w:tr></w:tbl>");
         Ok(())
     }
 
@@ -210,6 +269,20 @@ impl<'a> Writer<'a> {
             ""
         };
         let _ = write!(self.out, "<w:tr>{split}");
+        self.panel_cell(title, body, id, width)?;
+        self.out.push_str("</w:tr></w:tbl>");
+        self.after_table(id);
+        Ok(())
+    }
+
+    fn panel_cell(
+        &mut self,
+        title: Option<&'a [Inline]>,
+        body: &'a [Block],
+        id: StyleId,
+        width: f32,
+    ) -> Result<(), Error> {
+        let style = &self.document.styles[id];
         let cell = LayoutCell {
             width,
             style: Some(id),
@@ -225,8 +298,7 @@ impl<'a> Writer<'a> {
         if title.is_none() || !body.is_empty() {
             self.cell_blocks(body, inner.max(18.0))?;
         }
-        self.out.push_str("</w:tc></w:tr></w:tbl>");
-        self.after_table(id);
+        self.out.push_str("</w:tc>");
         Ok(())
     }
 

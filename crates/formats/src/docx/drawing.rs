@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{Align, Barcode, Chart, Image, Inline, StyleId};
+use platen_document::bound::{Align, Barcode, Chart, Crop, Image, Inline, StyleId};
 
 use super::{Writer, paragraph::Frame};
 use crate::{
     Error,
-    ooxml::{Escaped, RASTERIZED, chart_parts, emu, lost_in_native},
+    ooxml::{Escaped, RASTERIZED, chart_parts, emu, lost_in_native, source_rectangle},
     plain::safe_link,
 };
 
@@ -37,7 +37,7 @@ impl<'a> Writer<'a> {
             }
         });
         let size = (image.width, image.height);
-        let graphic = self.picture(&file);
+        let graphic = self.picture(&file, image.crop);
         let caption = image.caption.as_deref();
         self.drawing(
             &graphic,
@@ -62,7 +62,7 @@ impl<'a> Writer<'a> {
         width: f32,
     ) -> Result<(), Error> {
         let file = self.media.barcode(barcode)?;
-        let graphic = self.picture(&file);
+        let graphic = self.picture(&file, Crop::default());
         let alt = if barcode.alt.is_empty() {
             &barcode.value
         } else {
@@ -114,16 +114,30 @@ impl<'a> Writer<'a> {
             &chart.alt
         };
         let align = self.document.styles[id].align;
-        self.drawing(&graphic, size, alt, None, align, id, width, false);
+        let caption = chart.caption.as_deref();
+        self.drawing(
+            &graphic,
+            size,
+            alt,
+            None,
+            align,
+            id,
+            width,
+            caption.is_some(),
+        );
+        if let Some(caption) = caption {
+            self.caption(caption, align);
+        }
         Ok(())
     }
 
-    fn picture(&mut self, file: &str) -> String {
+    pub(super) fn picture(&mut self, file: &str, crop: Crop) -> String {
         let relationship = self.relationships.add("image", format!("media/{file}"));
+        let cut = source_rectangle(crop);
         format!(
             "<a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/picture\"><pic:pic>\
              <pic:nvPicPr><pic:cNvPr id=\"0\" name=\"{file}\"/><pic:cNvPicPr/></pic:nvPicPr>\
-             <pic:blipFill><a:blip r:embed=\"{relationship}\"/><a:stretch><a:fillRect/></a:stretch>\
+             <pic:blipFill><a:blip r:embed=\"{relationship}\"/>{cut}<a:stretch><a:fillRect/></a:stretch>\
              </pic:blipFill><pic:spPr><a:xfrm><a:off x=\"0\" y=\"0\"/><a:ext SIZE/></a:xfrm>\
              <a:prstGeom prst=\"rect\"><a:avLst/></a:prstGeom></pic:spPr></pic:pic></a:graphicData>"
         )
@@ -157,7 +171,7 @@ impl<'a> Writer<'a> {
             Align::End if self.rtl => Align::Left,
             align => align,
         };
-        properties.align = Some(super::styles::justification(align, false));
+        properties.align = Some(super::paragraph_properties::justification(align, false));
         if captioned {
             properties.keep_next = Some(true);
         }
@@ -180,7 +194,7 @@ impl<'a> Writer<'a> {
         let id = self.document.named.caption;
         let base = self.styles.base(id);
         let mut properties = self.properties(id, base, Frame::Block);
-        properties.align = Some(super::styles::justification(align, self.rtl));
+        properties.align = Some(super::paragraph_properties::justification(align, self.rtl));
         self.open(&properties);
         self.inlines(content, id, base);
         self.out.push_str("</w:p>");

@@ -3,12 +3,14 @@
 //! Named styles become Word styles; direct formatting records only how a block differs from its
 //! named style. Elements follow the order of the schema's sequences, because Word rejects others.
 
+mod background;
 mod block;
 mod drawing;
 mod form;
 mod number;
 mod numbering;
 mod paragraph;
+mod paragraph_properties;
 mod section;
 mod settings;
 mod styles;
@@ -17,7 +19,9 @@ mod tabs;
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{BlockKind, Direction, Document, Inline, StyleId};
+use platen_document::bound::{
+    Background, BlockKind, Direction, Document, Inline, Section, StyleId,
+};
 use rustc_hash::FxHashMap;
 
 use self::{numbering::Numbering, styles::Styles};
@@ -62,6 +66,24 @@ pub fn write(document: &Document, options: &DocxOptions<'_>) -> Result<Written, 
     ];
     if settings::page_color(document).is_some() {
         kept.push(PageFeature::Color);
+    }
+    kept.extend([PageFeature::Watermark, PageFeature::FoldMarks]);
+    let images = |section: &Section| {
+        let own = section.background.image.clone();
+        let first = section.first_background.as_ref();
+        own.into_iter().chain(first.and_then(|it| it.image.clone()))
+    };
+    let mut images = document.sections.iter().flat_map(images);
+    if images.all(|image| background::is_placeable(&image)) {
+        kept.push(PageFeature::Image);
+    }
+    let color = |background: &Background| background.color;
+    let plain = |section: &Section| {
+        let first = section.first_background.as_ref();
+        first.is_none_or(|first| color(first) == color(&section.background))
+    };
+    if document.sections.iter().all(plain) {
+        kept.push(PageFeature::FirstBackground);
     }
     page_losses::report(&mut writer.report, document, "DOCX", &kept);
     writer.sections()?;
@@ -120,8 +142,12 @@ struct Writer<'a> {
     break_before: bool,
     /// Width and height of the section's pages, in points.
     page_size: (f32, f32),
+    /// Width of the section's columns, in points.
+    column_width: f32,
     /// Nesting depth of lists at the current block.
     list_level: usize,
+    /// The list that a list inside of its current item belongs to.
+    enclosing_list: Option<usize>,
 }
 
 impl<'a> Writer<'a> {
@@ -159,6 +185,8 @@ impl<'a> Writer<'a> {
             keep_with_next: false,
             break_before: false,
             page_size: (0.0, 0.0),
+            column_width: 0.0,
+            enclosing_list: None,
             list_level: 0,
         }
     }

@@ -2,10 +2,7 @@
 
 use platen_document::bound::{Counted, Inline, Number, PageField, StyleId, leading_number};
 
-use super::{
-    Story, Writer,
-    styles::{Base, ParagraphProperties},
-};
+use super::{Story, Writer, paragraph_properties::ParagraphProperties, styles::Base};
 use crate::{metrics::text_width, ooxml::twips};
 
 impl Writer<'_> {

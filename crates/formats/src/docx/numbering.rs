@@ -72,6 +72,12 @@ impl Numbering {
         self.instance(definition, start)
     }
 
+    /// Whether the list with this `numId` has the usual numbers.
+    pub fn is_plain(&self, number: usize) -> bool {
+        let instance = number.checked_sub(1).and_then(|it| self.instances.get(it));
+        instance.is_some_and(|it| self.definitions[it.definition] == Definition::Numbers)
+    }
+
     /// The `numId` of the headings and clauses with these `patterns`.
     pub fn outline(&mut self, patterns: &[Pattern]) -> usize {
         self.instance(Definition::Outline(patterns.to_vec()), None)

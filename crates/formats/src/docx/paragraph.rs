@@ -1,16 +1,13 @@
 //! Paragraphs and inline content: runs, links, fields, footnote references.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{borrow::Cow, fmt::Write as _, sync::Arc};
 
 use platen_document::{
     bound::{Border, Inline, LineStyle, Sides, Style, StyleId},
     work,
 };
 
-use super::{
-    Story, Writer,
-    styles::{Base, ParagraphProperties},
-};
+use super::{Story, Writer, paragraph_properties::ParagraphProperties, styles::Base, tabs::end_at};
 use crate::{
     ooxml::{Escaped, push_escaped},
     plain::safe_link,
@@ -49,8 +46,9 @@ impl<'a> Writer<'a> {
         let mut properties = ParagraphProperties::default();
         match frame {
             Frame::Block => {
-                properties.compare(style, Some(self.styles.base_style(base)), self.rtl);
-                box_properties(&mut properties, style);
+                let inner = box_properties(&mut properties, style);
+                properties.compare(&inner, Some(self.styles.base_style(base)), self.rtl);
+                end_at(&mut properties.tabs, self.column_width);
                 if self.list_level > 0 && properties.indent.is_empty() {
                     let indent = super::numbering::indent(self.list_level - 1);
                     properties.indent = format!("<w:ind w:left=\"{indent}\"/>");
@@ -110,8 +108,13 @@ impl<'a> Writer<'a> {
                 Inline::PageField { field, style } => {
                     self.page_field(*field, *style, paragraph, base);
                 }
-                Inline::PageOf { target, style } => {
-                    self.page_reference(target, *style, paragraph, base);
+                Inline::PageOf { targets, style } => {
+                    for (index, target) in targets.iter().enumerate() {
+                        if index > 0 {
+                            self.text(", ", *style, paragraph, base);
+                        }
+                        self.page_reference(target, *style, paragraph, base);
+                    }
                 }
                 Inline::PageNumber(style) => self.field("PAGE", *style, paragraph, base),
                 Inline::PageCount(style) => self.field("NUMPAGES", *style, paragraph, base),
@@ -272,8 +275,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Adds the borders and background of `style`.
-pub(super) fn box_properties(properties: &mut ParagraphProperties, style: &Style) {
+/// Adds the borders and background of `style`. Word draws both around the text, so they are at the
+/// edges of the column only if the text is indented by the padding: returns that style.
+pub(super) fn box_properties<'s>(
+    properties: &mut ParagraphProperties,
+    style: &'s Style,
+) -> Cow<'s, Style> {
     let Sides {
         top,
         right,
@@ -281,6 +288,7 @@ pub(super) fn box_properties(properties: &mut ParagraphProperties, style: &Style
         left,
     } = &style.borders;
     let padding = &style.padding;
+    let mut inner = Cow::Borrowed(style);
     // In the schema's order: top, left, bottom, right.
     for (name, border, space) in [
         ("top", top, padding.top),
@@ -288,17 +296,29 @@ pub(super) fn box_properties(properties: &mut ParagraphProperties, style: &Style
         ("bottom", bottom, padding.bottom),
         ("right", right, padding.right),
     ] {
-        if let Some(border) = border {
-            // Word allows at most 31 points between border and text.
-            let space = space.round().clamp(0.0, 31.0);
-            properties
-                .borders
-                .push_str(&border_element(name, border, space as u32));
+        // A ground reaches as far as the borders; without them, ones of its color make the padding.
+        let around = style.background.filter(|_| space > 0.0);
+        let around = around.map(|color| Border {
+            width: 0.25,
+            color,
+            style: LineStyle::Solid,
+        });
+        let Some(border) = border.or(around) else {
+            continue;
+        };
+        // Word allows at most 31 points between border and text.
+        let space = space.round().clamp(0.0, 31.0);
+        (properties.borders).push_str(&border_element(name, &border, space as u32));
+        match name {
+            "left" => inner.to_mut().indent_start += space,
+            "right" => inner.to_mut().indent_end += space,
+            _ => {}
         }
     }
     if let Some(color) = style.background {
         properties.shade = shade(color);
     }
+    inner
 }
 
 pub(super) fn shade(color: platen_document::Color) -> String {

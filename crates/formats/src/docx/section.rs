@@ -3,18 +3,26 @@
 use std::fmt::Write as _;
 
 use platen_document::{
-    bound::{Block, Section, StartOn},
+    bound::{Background, Block, Section, StartOn},
     numbering::Counter,
 };
 
 use super::{
     MarginPart, NAMESPACES, Story, Writer,
+    background::{VML, is_anchored},
     settings::{has_even, page_color},
 };
 use crate::{
     Error,
     ooxml::{DECLARATION, Relationships, twips},
 };
+
+/// Whether the first page of a section has a header, footer or background of its own.
+fn first_differs(section: &Section) -> bool {
+    section.first_header.is_some()
+        || section.first_footer.is_some()
+        || section.first_background.is_some()
+}
 
 impl<'a> Writer<'a> {
     /// Writes the part `document.xml`.
@@ -33,13 +41,16 @@ impl<'a> Writer<'a> {
             let text = page.width - page.margins.left - page.margins.right;
             let columns = f32::from(page.columns.max(1));
             let width = ((text - page.column_gap * (columns - 1.0)) / columns).max(36.0);
+            self.column_width = width;
             self.blocks(&section.body, width)?;
             if std::mem::take(&mut self.break_before) {
                 self.out
                     .push_str("<w:p><w:r><w:br w:type=\"page\"/></w:r></w:p>");
             }
             let properties = self.section_properties(section, text, inherited)?;
-            inherited |= !section.header.is_empty() || !section.footer.is_empty();
+            inherited |= !section.header.is_empty()
+                || !section.footer.is_empty()
+                || is_anchored(&section.background);
             if index == last {
                 self.out.push_str(&properties);
             } else {
@@ -62,7 +73,7 @@ impl<'a> Writer<'a> {
         width: f32,
         inherited: bool,
     ) -> Result<String, Error> {
-        let first_differs = section.first_header.is_some() || section.first_footer.is_some();
+        let first_differs = first_differs(section);
         let mut xml = String::from("<w:sectPr>");
         self.references(&mut xml, section, width, inherited)?;
         let page = &section.page;
@@ -127,7 +138,7 @@ impl<'a> Writer<'a> {
         width: f32,
         inherited: bool,
     ) -> Result<(), Error> {
-        let first_differs = section.first_header.is_some() || section.first_footer.is_some();
+        let first_differs = first_differs(section);
         // If only one of the two differs on the first page, the other one repeats there.
         // If one section differs on even pages, Word looks for even headers in all of them.
         let even_differs = self.document.sections.iter().any(has_even);
@@ -135,26 +146,23 @@ impl<'a> Writer<'a> {
         let even_footer = section.even_footer.as_ref().unwrap_or(&section.footer);
         let first_header = section.first_header.as_ref().unwrap_or(&section.header);
         let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
-        for (kind, place, blocks, wanted) in [
-            (
-                "header",
-                "default",
-                &section.header,
-                !section.header.is_empty() || inherited,
-            ),
-            ("header", "even", even_header, even_differs),
-            ("header", "first", first_header, first_differs),
-            (
-                "footer",
-                "default",
-                &section.footer,
-                !section.footer.is_empty() || inherited,
-            ),
-            ("footer", "even", even_footer, even_differs),
-            ("footer", "first", first_footer, first_differs),
+        let ground = Some(&section.background).filter(|it| is_anchored(it));
+        let first_ground = match &section.first_background {
+            Some(own) => Some(own).filter(|it| is_anchored(it)),
+            None => ground,
+        };
+        let header = !section.header.is_empty() || inherited || ground.is_some();
+        let footer = !section.footer.is_empty() || inherited;
+        for (kind, place, blocks, background, wanted) in [
+            ("header", "default", &section.header, ground, header),
+            ("header", "even", even_header, ground, even_differs),
+            ("header", "first", first_header, first_ground, first_differs),
+            ("footer", "default", &section.footer, None, footer),
+            ("footer", "even", even_footer, None, even_differs),
+            ("footer", "first", first_footer, None, first_differs),
         ] {
             if wanted {
-                let id = self.margin(kind, blocks, width)?;
+                let id = self.margin(kind, blocks, background, width)?;
                 let _ = write!(xml, "<w:{kind}Reference w:type=\"{place}\" r:id=\"{id}\"/>");
             }
         }
@@ -166,15 +174,20 @@ impl<'a> Writer<'a> {
         &mut self,
         kind: &'static str,
         blocks: &'a [Block],
+        background: Option<&Background>,
         width: f32,
     ) -> Result<String, Error> {
         let body = std::mem::take(&mut self.out);
         let body_relationships = std::mem::take(&mut self.relationships);
         self.story = Story::Margin;
         let element = if kind == "header" { "hdr" } else { "ftr" };
-        let _ = write!(self.out, "{DECLARATION}<w:{element} {NAMESPACES}>");
-        let result = self.blocks(blocks, width);
-        if blocks.is_empty() {
+        let vml = if background.is_some() { VML } else { "" };
+        let _ = write!(self.out, "{DECLARATION}<w:{element} {NAMESPACES}{vml}>");
+        let drawings = std::mem::take(&mut self.drawings_written);
+        let result = background
+            .map_or(Ok(()), |background| self.ground(background))
+            .and_then(|()| self.blocks(blocks, width));
+        if blocks.is_empty() && background.is_none() {
             self.out.push_str("<w:p/>");
         }
         let _ = write!(self.out, "</w:{element}>");
@@ -183,6 +196,8 @@ impl<'a> Writer<'a> {
         let relationships: Relationships =
             std::mem::replace(&mut self.relationships, body_relationships);
         result?;
+        // Numbers of drawings count anew in every part, so that equal parts are equal.
+        self.drawings_written = drawings;
         let same = |part: &&MarginPart| part.xml == xml && part.relationships == relationships;
         let file = match self.margins.iter().find(same) {
             Some(part) => part.file.clone(),

@@ -14,7 +14,7 @@ use crate::ooxml::{DECLARATION, Escaped};
 pub(super) fn settings(document: &Document) -> String {
     let hyphenate = document.styles.iter().any(|(_, style)| style.hyphenate);
     let hyphenation = if hyphenate {
-        "<w:autoHyphenation/>"
+        "<w:autoHyphenation/><w:consecutiveHyphenLimit w:val=\"2\"/>"
     } else {
         ""
     };

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::{
     Writer,
     paragraph::{Frame, border_element, has_right_to_left, push_text, shade},
-    styles::justification,
+    paragraph_properties::justification,
 };
 use crate::{
     Error,

@@ -198,6 +198,7 @@ impl<'a> Writer<'a> {
             })
             .collect();
         let align = match columns.vertical_align {
+            _ if columns.equal_height => "stretch",
             VerticalAlign::Top => "start",
             VerticalAlign::Middle => "center",
             VerticalAlign::Bottom => "end",
@@ -213,7 +214,11 @@ impl<'a> Writer<'a> {
         let widths = columns_widths(columns, around);
         for (column, width) in columns.columns.iter().zip(widths) {
             self.width = width;
-            self.out.push_str("<div>");
+            self.out.push_str(match columns.filled_by(column) {
+                // The one item of a grid is as high as the grid.
+                Some(_) => "<div style=\"display:grid\">",
+                None => "<div>",
+            });
             self.blocks(&column.body);
             self.out.push_str("</div>");
         }

@@ -6,7 +6,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use platen_document::bound::{Barcode, Chart, Image, ImageFormat};
 use platen_layout::figure::{Anchor, PathCommand, Shape, barcode_rects, chart_figure};
 
-use super::{Writer, block::align_name};
+use super::{Writer, block::align_name, style::families};
 use crate::{metrics::text_width, ooxml::Escaped, plain::safe_link};
 
 /// Drawing width of charts without an explicit one, in points. The SVG scales with the page.
@@ -41,11 +41,16 @@ impl<'a> Writer<'a> {
         }
         let _ = write!(
             self.out,
-            "<img alt=\"{}\" style=\"width:{}pt;aspect-ratio:{}/{}\" src=\"data:image/{kind};base64,",
+            "<img alt=\"{}\" style=\"width:{}pt;aspect-ratio:{}/{}{}\" src=\"data:image/{kind};base64,",
             Escaped(&image.alt),
             image.width,
             image.width,
-            image.height
+            image.height,
+            if image.crop.is_none() {
+                ""
+            } else {
+                ";object-fit:cover"
+            }
         );
         BASE64_STANDARD.encode_string(&image.data.bytes, &mut self.out);
         self.out.push_str("\">");
@@ -91,6 +96,16 @@ impl<'a> Writer<'a> {
             Some(width) => format!("width:{width}pt"),
             None => "width:100%".to_owned(),
         };
+        let look = if chart.text == self.document.named.small {
+            format!("class=\"chart\" style=\"{size}\"")
+        } else {
+            let mut font = String::new();
+            families(&mut font, &self.document.styles[chart.text]);
+            format!(
+                "style=\"display:block;height:auto;direction:ltr;{size};font-family:{}\"",
+                Escaped(&font)
+            )
+        };
         let name = if chart.alt.is_empty() {
             chart.title.as_deref().unwrap_or_default()
         } else {
@@ -98,14 +113,18 @@ impl<'a> Writer<'a> {
         };
         let _ = write!(
             self.out,
-            "<figure{open}><svg role=\"img\" class=\"chart\" style=\"{size}\" \
+            "<figure{open}><svg role=\"img\" {look} \
              viewBox=\"0 0 {width} {height}\"><title>{}</title>",
             Escaped(name)
         );
         for shape in &figure.shapes {
             push_shape(&mut self.out, shape);
         }
-        self.out.push_str("</svg></figure>\n");
+        self.out.push_str("</svg>");
+        if let Some(caption) = &chart.caption {
+            self.figure_caption(caption);
+        }
+        self.out.push_str("</figure>\n");
     }
 }
 

@@ -156,8 +156,11 @@ impl<'a> Writer<'a> {
                 }
                 // What HTML lacks of these is reported for the document as a whole.
                 Inline::PageField { .. } => {}
-                Inline::PageOf { .. } => {
-                    self.out.push('…');
+                Inline::PageOf { targets, style } => {
+                    match &**targets {
+                        [_] => self.out.push('…'),
+                        _ => self.places(targets, *style, around),
+                    }
                     self.report.warn(
                         "page-reference-omitted",
                         self.path,
@@ -168,6 +171,17 @@ impl<'a> Writer<'a> {
                 Inline::PageCount(_) => self.out.push_str("<span class=\"pages\">1</span>"),
                 Inline::Footnote { index, .. } => self.footnote_mark(*index),
             }
+        }
+    }
+
+    /// Writes a link to each of several places, with numbers of their own.
+    fn places(&mut self, targets: &[Box<str>], style: StyleId, around: StyleId) {
+        for (index, target) in targets.iter().enumerate() {
+            if index > 0 {
+                self.out.push_str(", ");
+            }
+            let link = format!("#{target}");
+            self.text(&(index + 1).to_string(), style, around, Some(&link));
         }
     }
 

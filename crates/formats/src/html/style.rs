@@ -229,7 +229,7 @@ fn font_declarations(css: &mut String, style: &Style) {
     }
 }
 
-fn families(css: &mut String, style: &Style) {
+pub(super) fn families(css: &mut String, style: &Style) {
     for family in style.font_families.iter() {
         // Quoted; characters that could end the quotes or the style element are dropped.
         let name: String = family

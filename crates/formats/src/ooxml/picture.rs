@@ -2,7 +2,7 @@
 
 use std::{io::Cursor, sync::Arc};
 
-use platen_document::bound::{Barcode, ImageData, ImageFormat, Modules};
+use platen_document::bound::{Barcode, Crop, ImageData, ImageFormat, Modules};
 
 use crate::{Error, picture::decode::decode};
 
@@ -160,4 +160,14 @@ fn encode(
     writer.write_image_data(pixels)?;
     writer.finish()?;
     Ok(bytes)
+}
+
+/// What is cut off a picture, in thousandths of a percent (ECMA-376-1 §20.1.8.55).
+pub(crate) fn source_rectangle(crop: Crop) -> String {
+    if crop.is_none() {
+        return String::new();
+    }
+    let of = |part: f32| (part * 100_000.0).round() as i32;
+    let (sides, ends) = (of(crop.sides), of(crop.ends));
+    format!("<a:srcRect l=\"{sides}\" t=\"{ends}\" r=\"{sides}\" b=\"{ends}\"/>")
 }

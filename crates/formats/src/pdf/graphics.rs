@@ -1,7 +1,10 @@
 //! Lines, rectangles, figures and images in a content stream, ISO 32000-1 §8.5. In the layout the y
 //! axis points down, in PDF up.
 
-use platen_document::{Color, bound::LineStyle};
+use platen_document::{
+    Color,
+    bound::{Crop, LineStyle},
+};
 use platen_layout::{
     figure::{Figure, PathCommand, Shape},
     page::Area,
@@ -87,8 +90,16 @@ impl Graphics {
         }
     }
 
-    pub fn image(&mut self, out: &mut Vec<u8>, index: usize, area: Area) {
-        out.raw("q ").length(area.width).raw(" 0 0 ");
+    pub fn image(&mut self, out: &mut Vec<u8>, index: usize, shown: Area, crop: Crop) {
+        out.raw("q ");
+        if !crop.is_none() {
+            out.length(shown.x).raw(" ");
+            out.length(self.page_height - shown.y - shown.height);
+            out.raw(" ").length(shown.width).raw(" ");
+            out.length(shown.height).raw(" re W n ");
+        }
+        let area = shown.uncropped(crop);
+        out.length(area.width).raw(" 0 0 ");
         out.length(area.height).raw(" ").length(area.x).raw(" ");
         out.length(self.page_height - area.y - area.height);
         out.raw(" cm/I").integer(index as i64).raw(" Do Q\n");

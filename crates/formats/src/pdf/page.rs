@@ -387,11 +387,11 @@ impl<'a> PageWriter<'a> {
                 color,
                 style,
             } => graphics.line(out, *from, *to, *width, *color, *style),
-            Item::Image { data, area } => {
+            Item::Image { data, area, crop } => {
                 marks.place_figure(*area, sheet.height);
                 let index = self.image(file, data)?;
                 self.translucent |= self.written_images[index].translucent;
-                graphics.image(out, index, *area);
+                graphics.image(out, index, *area, *crop);
             }
             Item::Figure { figure, at } => {
                 let area = Area {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use platen_document::{
     Color,
-    bound::{ImageData, LineStyle},
+    bound::{Crop, ImageData, LineStyle},
     work,
 };
 use platen_layout::{
@@ -13,7 +13,7 @@ use platen_layout::{
     page::{Area, Item, Page, TextRun},
 };
 use tiny_skia::{
-    FillRule, FilterQuality, LineJoin, Paint, PathBuilder, Pixmap, PixmapPaint,
+    FillRule, FilterQuality, LineJoin, Mask, Paint, PathBuilder, Pixmap, PixmapPaint,
     PremultipliedColorU8, Rect, Stroke, StrokeDash, Transform,
 };
 
@@ -82,7 +82,7 @@ impl Canvas<'_> {
                 };
                 self.line(&[*from, *to], *width, *color, dash, self.base);
             }
-            Item::Image { data, area } => self.image(data, *area),
+            Item::Image { data, area, crop } => self.image(data, *area, *crop),
             Item::Figure { figure, at } => {
                 let transform = self.base.pre_translate(at.0, at.1);
                 self.figure(figure, transform);
@@ -169,12 +169,30 @@ impl Canvas<'_> {
             .stroke_path(&path, &paint(color), &stroke, transform, None);
     }
 
-    fn image(&mut self, data: &std::sync::Arc<ImageData>, area: Area) {
+    fn image(&mut self, data: &std::sync::Arc<ImageData>, shown: Area, crop: Crop) {
+        let area = shown.uncropped(crop);
+        let mask = if crop.is_none() {
+            None
+        } else {
+            self.mask_of(shown)
+        };
         if let Some(drawing) = &data.drawing {
             let size = drawing.size();
             let (x, y) = (area.width / size.width(), area.height / size.height());
             let transform = self.base.pre_translate(area.x, area.y).pre_scale(x, y);
-            resvg::render(drawing, transform, &mut self.pixmap.as_mut());
+            let Some(mask) = mask else {
+                resvg::render(drawing, transform, &mut self.pixmap.as_mut());
+                return;
+            };
+            // Drawn on a layer of its own, as resvg knows no mask.
+            let Some(mut layer) = Pixmap::new(self.pixmap.width(), self.pixmap.height()) else {
+                return;
+            };
+            resvg::render(drawing, transform, &mut layer.as_mut());
+            layer.apply_mask(&mask);
+            let (paint, whole) = (PixmapPaint::default(), Transform::identity());
+            self.pixmap
+                .draw_pixmap(0, 0, layer.as_ref(), &paint, whole, None);
             return;
         }
         let image = self
@@ -192,7 +210,16 @@ impl Canvas<'_> {
             ..PixmapPaint::default()
         };
         self.pixmap
-            .draw_pixmap(0, 0, image.as_ref(), &paint, transform, None);
+            .draw_pixmap(0, 0, image.as_ref(), &paint, transform, mask.as_ref());
+    }
+
+    /// Lets only `area` of the page through.
+    fn mask_of(&self, area: Area) -> Option<Mask> {
+        let mut mask = Mask::new(self.pixmap.width(), self.pixmap.height())?;
+        let rect = Rect::from_xywh(area.x, area.y, area.width, area.height)?;
+        let path = PathBuilder::from_rect(rect);
+        mask.fill_path(&path, FillRule::Winding, true, self.base);
+        Some(mask)
     }
 
     fn figure(&mut self, figure: &Figure, transform: Transform) {

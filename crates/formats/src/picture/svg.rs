@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt::Write};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use platen_document::{
     Color,
-    bound::{Document, ImageData, ImageFormat, LineStyle},
+    bound::{Crop, Document, ImageData, ImageFormat, LineStyle},
     work,
 };
 use platen_layout::{
@@ -87,7 +87,7 @@ impl Writer<'_> {
                 };
                 self.line(&[*from, *to], *width, *color, dash);
             }
-            Item::Image { data, area } => self.image(data, *area),
+            Item::Image { data, area, crop } => self.image(data, *area, *crop),
             Item::Figure { figure, at } => {
                 self.push(format_args!(
                     "<g transform=\"translate({} {})\">\n",
@@ -187,7 +187,7 @@ impl Writer<'_> {
         ));
     }
 
-    fn image(&mut self, data: &ImageData, area: Area) {
+    fn image(&mut self, data: &ImageData, shown: Area, crop: Crop) {
         let media_type = match data.format {
             ImageFormat::Png => "png",
             ImageFormat::Jpeg => "jpeg",
@@ -197,9 +197,22 @@ impl Writer<'_> {
             ImageFormat::Pdf => return,
         };
         let encoded = BASE64_STANDARD.encode(&data.bytes);
+        let area = shown.uncropped(crop);
+        let (open, close) = if crop.is_none() {
+            (String::new(), "")
+        } else {
+            // A nested drawing cuts off what is beyond its view.
+            let (x, y) = (Number(shown.x), Number(shown.y));
+            let (width, height) = (Number(shown.width), Number(shown.height));
+            let open = format!(
+                "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                 viewBox=\"{x} {y} {width} {height}\">"
+            );
+            (open, "</svg>")
+        };
         self.push(format_args!(
-            "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
-             xlink:href=\"data:image/{media_type};base64,{encoded}\"/>\n",
+            "{open}<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
+             xlink:href=\"data:image/{media_type};base64,{encoded}\"/>{close}\n",
             Number(area.x),
             Number(area.y),
             Number(area.width),

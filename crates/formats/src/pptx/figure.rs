@@ -1,6 +1,6 @@
 //! Images, barcodes and native charts on a slide.
 
-use platen_document::bound::{Align, Barcode, Chart, Image, Inline, StyleId};
+use platen_document::bound::{Align, Barcode, Chart, Crop, Image, Inline, StyleId};
 
 use super::{
     flow::{Flow, Strip},
@@ -28,7 +28,14 @@ impl<'a> Flow<'a> {
             Some(file) => {
                 let link = image.link.as_deref().filter(|link| safe_link(link));
                 let size = (image.width, image.height);
-                let place = self.picture(&file, size, &image.alt, link, image.align, strip);
+                let place = self.picture(
+                    (&file, image.crop),
+                    size,
+                    &image.alt,
+                    link,
+                    image.align,
+                    strip,
+                );
                 if let Some(caption) = caption {
                     self.caption(caption, place);
                 }
@@ -55,7 +62,14 @@ impl<'a> Flow<'a> {
             &barcode.alt
         };
         let size = (barcode.width, barcode.height);
-        let place = self.picture(&file, size, alt, None, barcode.align, strip);
+        let place = self.picture(
+            (&file, Crop::default()),
+            size,
+            alt,
+            None,
+            barcode.align,
+            strip,
+        );
         if let Some(text) = &barcode.text {
             self.caption(text, place);
         }
@@ -78,12 +92,15 @@ impl<'a> Flow<'a> {
             &chart.alt
         };
         self.slide.chart(place, self.charts.len(), alt);
+        if let Some(caption) = &chart.caption {
+            self.caption(caption, place);
+        }
         Ok(())
     }
 
     fn picture(
         &mut self,
-        file: &str,
+        file: (&str, Crop),
         (width, height): (f32, f32),
         alt: &str,
         link: Option<&str>,

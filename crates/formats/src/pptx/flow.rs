@@ -51,6 +51,8 @@ pub(super) struct Flow<'a> {
     pub slide: Slide,
     /// The next free y, in points.
     pub y: f32,
+    /// Height of the next panel at least, in points.
+    pub least_panel: f32,
     chapter: usize,
     /// Color of the section's slides.
     ground: Option<platen_document::Color>,
@@ -76,6 +78,7 @@ impl<'a> Flow<'a> {
             path: "",
             slide: Slide::new("", 0, &Footer::default(), &document.language),
             y: geometry.top,
+            least_panel: 0.0,
             chapter: 0,
             footer: Footer::default(),
             ground: None,

@@ -61,6 +61,10 @@ impl<'a> Flow<'a> {
                 strip.x + across
             };
             self.y = top;
+            self.least_panel = match columns.filled_by(column) {
+                Some(_) => height,
+                None => 0.0,
+            };
             let inner = Strip {
                 x,
                 width: *width,
@@ -83,6 +87,7 @@ impl<'a> Flow<'a> {
         strip: Strip,
     ) -> Result<(), Error> {
         self.close_text_in(strip);
+        let least = std::mem::take(&mut self.least_panel);
         let style = &self.document.styles[id];
         let scale = self.geometry.scale;
         let (left, right) = (style.padding.left * scale, style.padding.right * scale);
@@ -106,7 +111,7 @@ impl<'a> Flow<'a> {
             above *= shrink;
             below *= shrink;
         }
-        let height = content + above + below;
+        let height = (content + above + below).max(least);
         let fits = height <= self.bottom() - self.geometry.top + 0.01;
         if strip.breaks && fits && height > self.room() {
             self.next_slide();
@@ -235,6 +240,10 @@ impl<'a> Flow<'a> {
         let text = |content: &[Inline], id, mark| {
             self.typeset.height(&plain_text(content), id, width, mark)
         };
+        let caption = |caption: Option<&[Inline]>| {
+            let id = self.document.named.caption;
+            caption.map_or(0.0, |caption| text(caption, id, Mark::None))
+        };
         match &block.kind {
             BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => {
                 text(content, block.style, Mark::None)
@@ -272,17 +281,14 @@ impl<'a> Flow<'a> {
             }
             BlockKind::Image(image) => {
                 let shrink = (width / (image.width * scale).max(0.1)).min(1.0);
-                let caption = image.caption.as_ref();
-                image.height * scale * shrink
-                    + 6.0
-                    + caption.map_or(0.0, |caption| {
-                        text(caption, self.document.named.caption, Mark::None)
-                    })
+                image.height * scale * shrink + 6.0 + caption(image.caption.as_deref())
             }
             BlockKind::Barcode(barcode) => {
                 barcode.height * scale + 6.0 + if barcode.text.is_some() { 16.0 } else { 0.0 }
             }
-            BlockKind::Chart(chart) => chart.height * scale + 6.0,
+            BlockKind::Chart(chart) => {
+                chart.height * scale + 6.0 + caption(chart.caption.as_deref())
+            }
             BlockKind::Divider { .. } => 14.0,
             BlockKind::Spacer(height) => height * scale,
             BlockKind::PageBreak | BlockKind::TableOfContents { .. } => 0.0,

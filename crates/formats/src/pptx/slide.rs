@@ -2,13 +2,16 @@
 
 use std::fmt::Write as _;
 
-use platen_document::{Color, bound::Border};
+use platen_document::{
+    Color,
+    bound::{Border, Crop},
+};
 
 use super::{
     footer::{Footer, FooterPart},
     markup::{GROUP, NAMESPACES, NUMBER, line, solid},
 };
-use crate::ooxml::{DECLARATION, Escaped, Relationships, emu};
+use crate::ooxml::{DECLARATION, Escaped, Relationships, emu, source_rectangle};
 
 /// A rectangle on a slide, in points.
 #[derive(Clone, Copy, Debug)]
@@ -122,9 +125,16 @@ impl Slide {
         );
     }
 
-    pub fn picture(&mut self, place: Place, file: &str, alt: &str, link: Option<&str>) {
+    pub fn picture(
+        &mut self,
+        place: Place,
+        (file, crop): (&str, Crop),
+        alt: &str,
+        link: Option<&str>,
+    ) {
         let id = self.next_id();
         let image = self.relationships.add("image", format!("../media/{file}"));
+        let cut = source_rectangle(crop);
         let link = match link {
             Some(link) => format!("<a:hlinkClick r:id=\"{}\"/>", self.relationships.link(link)),
             None => String::new(),
@@ -133,7 +143,7 @@ impl Slide {
             self.shapes,
             "<p:pic><p:nvPicPr><p:cNvPr id=\"{id}\" name=\"Picture {id}\" descr=\"{}\">{link}</p:cNvPr>\
              <p:cNvPicPr><a:picLocks noChangeAspect=\"1\"/></p:cNvPicPr><p:nvPr/></p:nvPicPr>\
-             <p:blipFill><a:blip r:embed=\"{image}\"/><a:stretch><a:fillRect/></a:stretch></p:blipFill>\
+             <p:blipFill><a:blip r:embed=\"{image}\"/>{cut}<a:stretch><a:fillRect/></a:stretch></p:blipFill>\
              <p:spPr><a:xfrm>{}</a:xfrm><a:prstGeom prst=\"rect\"><a:avLst/></a:prstGeom></p:spPr></p:pic>",
             Escaped(alt),
             place.to_xml()

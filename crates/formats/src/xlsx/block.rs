@@ -141,7 +141,8 @@ impl<'a> Sheet<'a> {
         match converted {
             Some(bytes) => {
                 let link = image.link.as_deref();
-                self.picture(&bytes, image.width, image.height, &image.alt, link)?;
+                let (width, height) = self.whole(image);
+                self.picture(&bytes, width, height, &image.alt, link)?;
             }
             None => self.omitted(
                 "image-omitted",
@@ -154,6 +155,18 @@ impl<'a> Sheet<'a> {
             self.line(caption, document.named.caption, "")?;
         }
         Ok(())
+    }
+
+    /// The size of an image of which a sheet cannot cut anything off: inside of its place.
+    fn whole(&mut self, image: &Image) -> (f32, f32) {
+        if image.crop.is_none() {
+            return (image.width, image.height);
+        }
+        let message = "a sheet shows the whole picture, smaller: nothing of it is cut off";
+        self.report.warn("image-not-cropped", self.path, message);
+        let (wide, high) = image.data.size();
+        let scale = (image.width / wide).min(image.height / high);
+        (wide * scale, high * scale)
     }
 
     fn barcode(&mut self, barcode: &'a Barcode) -> Result<(), Error> {

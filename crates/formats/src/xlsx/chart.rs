@@ -91,6 +91,9 @@ impl<'a> Sheet<'a> {
         native.show_hidden_data();
         self.worksheet.insert_chart(self.row, 0, &native)?;
         self.row += (chart.height / 15.0).ceil() as u32 + 1;
+        if let Some(caption) = &chart.caption {
+            self.line(caption, document.named.caption, "")?;
+        }
         Ok(())
     }
 }

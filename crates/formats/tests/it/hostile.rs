@@ -58,6 +58,7 @@ fn hostile() -> Document {
     ];
     chart.value_axis.ticks.clear();
     let broken = Image {
+        crop: Crop::default(),
         data: std::sync::Arc::new(ImageData {
             bytes: std::sync::Arc::from(*b"RIFF"),
             format: ImageFormat::WebP,
@@ -117,6 +118,7 @@ fn hostile() -> Document {
             content: vec![],
         },
         BlockKind::Columns(Columns {
+            equal_height: false,
             columns: vec![],
             gap: 1e9,
             vertical_align: VerticalAlign::Top,

@@ -127,6 +127,7 @@ pub fn everything(language: &str) -> Document {
     };
     add(
         BlockKind::Columns(Columns {
+            equal_height: false,
             columns: vec![
                 column(
                     ColumnWidth::Fraction(2.0),
@@ -149,6 +150,7 @@ pub fn everything(language: &str) -> Document {
     );
     add(
         BlockKind::Image(Image {
+            crop: Crop::default(),
             data: picture(),
             width: 120.0,
             height: 60.0,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use platen_document::{
     Color,
-    bound::{Background, FoldMarks, LineStyle, Watermark},
+    bound::{Background, Crop, FoldMarks, LineStyle, Watermark},
 };
 
 use super::composer::Composer;
@@ -13,14 +13,6 @@ use crate::{
     page::{Area, Artifact, Item, Page},
 };
 
-/// Part of the page that a watermark without a size covers.
-const WATERMARK_PART: f32 = 0.85;
-/// Maximum font size of a watermark without a size, in points.
-const WATERMARK_SIZE: f32 = 160.0;
-/// Height of capitals, as a fraction of the font size.
-const CAPITALS: f32 = 0.7;
-/// Points per millimetre.
-const MILLIMETRE: f32 = 72.0 / 25.4;
 /// Color of fold marks.
 const MARK: Color = Color::from_rgb(0x80_8080);
 
@@ -44,6 +36,7 @@ impl Composer<'_> {
             items.push(Item::Image {
                 data: Arc::clone(data),
                 area: whole,
+                crop: Crop::default(),
             });
         }
         if let Some(watermark) = &background.watermark {
@@ -61,16 +54,12 @@ impl Composer<'_> {
         let color = self.style(watermark.style).color;
         let (commands, width) = self.text_outline(watermark);
         let (sin, cos) = watermark.angle.to_radians().sin_cos();
-        let (wide, high) = (
-            width * cos.abs() + CAPITALS * sin.abs(),
-            width * sin.abs() + CAPITALS * cos.abs(),
-        );
-        let fitting = (page.width / wide.max(0.01)).min(page.height / high.max(0.01));
-        let size = watermark
-            .font_size
-            .unwrap_or((fitting * WATERMARK_PART).min(WATERMARK_SIZE));
+        let size = watermark.size_on((page.width, page.height), width);
         let turn = |x: f32, y: f32| {
-            let (dx, dy) = ((x - width / 2.0) * size, (y + CAPITALS / 2.0) * size);
+            let (dx, dy) = (
+                (x - width / 2.0) * size,
+                (y + Watermark::CAPITALS / 2.0) * size,
+            );
             (
                 page.width / 2.0 + dx * cos + dy * sin,
                 page.height / 2.0 - dx * sin + dy * cos,
@@ -130,25 +119,8 @@ impl Composer<'_> {
 
 /// Draws fold marks at the left edge of a page.
 fn fold_marks(marks: FoldMarks, height: f32, items: &mut Vec<Item>) {
-    // The distance from the top, and the length of the mark, in points.
-    let short = 4.0 * MILLIMETRE;
-    let long = 6.0 * MILLIMETRE;
-    let punch = (148.5 * MILLIMETRE, long);
-    let marks = match marks {
-        FoldMarks::Din5008A => vec![
-            (87.0 * MILLIMETRE, short),
-            punch,
-            (192.0 * MILLIMETRE, short),
-        ],
-        FoldMarks::Din5008B => vec![
-            (105.0 * MILLIMETRE, short),
-            punch,
-            (210.0 * MILLIMETRE, short),
-        ],
-        FoldMarks::Thirds => vec![(height / 3.0, short), (height * 2.0 / 3.0, short)],
-    };
-    let start = 4.0 * MILLIMETRE;
-    for (y, length) in marks.into_iter().filter(|(y, _)| *y < height) {
+    let start = FoldMarks::START;
+    for (y, length) in marks.on(height) {
         items.push(Item::Line {
             from: (start, y),
             to: (start + length, y),

@@ -1,14 +1,14 @@
 //! Columns, panels and key-value lists.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use platen_document::bound::{
-    Align, Block, ColumnWidth, Columns, Inline, KeyValue, StyleId, VerticalAlign,
+    Align, Block, ColumnWidth, Columns, Inline, KeyValue, PanelRef, StyleId, VerticalAlign,
 };
 
 use super::{
     composer::{Composer, Output, Place},
-    fragment::{Body, Fragment, Frame, Lane, Lanes},
+    fragment::{Body, Fragment, Frame, Lane, Lanes, Mark},
     paragraph::{TextBox, framed, lanes_fragment},
 };
 use crate::{
@@ -49,20 +49,22 @@ impl Composer<'_> {
         for (column, width) in columns.columns.iter().zip(widths) {
             let x = self.mirrored(place, offset, width);
             let column_tag = self.tag(TagKind::Division, tag);
-            let fragments = self.collect(
-                &column.body,
-                Place {
-                    x,
-                    width,
-                    tag: column_tag,
-                },
-            );
+            let inside = Place {
+                x,
+                width,
+                tag: column_tag,
+            };
+            // A lane draws its frame as high as the highest lane.
+            let (fragments, frame) = match columns.filled_by(column) {
+                Some(panel) => self.filling(panel, inside),
+                None => (self.collect(&column.body, inside), Frame::default()),
+            };
             lanes.push(Lane {
                 x,
                 width,
                 fragments,
                 vertical_align: columns.vertical_align,
-                frame: Frame::default(),
+                frame,
             });
             offset += width + columns.gap;
         }
@@ -77,6 +79,40 @@ impl Composer<'_> {
         place: Place,
         out: &mut dyn Output,
     ) {
+        let frame = self.frame(block.style);
+        let fragments = self.panel_content(block, title, body, place);
+        self.push_block(block, framed(fragments, frame, place.x, place.width), out);
+    }
+
+    /// The content and the frame of a panel that fills its column.
+    fn filling(&mut self, panel: PanelRef<'_>, place: Place) -> (VecDeque<Fragment>, Frame) {
+        let block = panel.block;
+        if place.tag.is_some() {
+            self.tags.begin_node(&block.path);
+        }
+        let outer = (
+            std::mem::replace(&mut self.text.node, Arc::clone(&block.path)),
+            std::mem::take(&mut self.space_after),
+        );
+        let mut fragments = self.panel_content(block, panel.title, panel.body, place);
+        (self.text.node, self.space_after) = outer;
+        if let Some(id) = &block.id {
+            if fragments.is_empty() {
+                fragments.push_back(Fragment::default());
+            }
+            let mark = Mark::Anchor(id.to_string());
+            fragments.front_mut().expect("one").marks.push(mark);
+        }
+        (fragments, self.frame(block.style))
+    }
+
+    fn panel_content(
+        &mut self,
+        block: &Block,
+        title: Option<&[Inline]>,
+        body: &[Block],
+        place: Place,
+    ) -> VecDeque<Fragment> {
         let tag = self.tag(TagKind::Division, place.tag);
         let frame = self.frame(block.style);
         let inner = Place {
@@ -106,7 +142,7 @@ impl Composer<'_> {
             first.gap = first.gap.max(4.0);
         }
         fragments.append(&mut content);
-        self.push_block(block, framed(fragments, frame, place.x, place.width), out);
+        fragments
     }
 
     pub(super) fn key_value(

@@ -48,6 +48,7 @@ impl Composer<'_> {
         sink.items.push(Item::Image {
             data: Arc::clone(&image.data),
             area,
+            crop: image.crop,
         });
         if let (Some(target), Some(tag)) = (&image.link, tag) {
             let tag = self.tags.add(TagKind::Link, tag);
@@ -135,7 +136,7 @@ impl Composer<'_> {
         out: &mut dyn Output,
     ) {
         let document = self.document;
-        let small = document.named.small;
+        let small = chart.text;
         let styles = [
             self.figure_style(small, false, None),
             self.figure_style(small, true, None),
@@ -162,7 +163,8 @@ impl Composer<'_> {
         for shape in &figure.shapes {
             self.figure_text(shape, small, x, &mut sink);
         }
-        self.push_figure(block, sink, height, None, place, tag, out);
+        let caption = chart.caption.as_deref().map(|caption| (caption, None));
+        self.push_figure(block, sink, height, caption, place, tag, out);
     }
 
     /// Places a text shape of a figure as shaped words.

@@ -145,7 +145,7 @@ pub enum Anchor {
 pub type Measure<'a> = dyn Fn(&str, f32, bool) -> f32 + 'a;
 
 /// Lays out `chart` at `width` points, or at its own width if that is smaller. `measure` returns
-/// the width of text in the document's `small` style.
+/// the width of text in the chart's style.
 #[must_use]
 pub fn chart_figure(
     chart: &Chart,
@@ -155,7 +155,7 @@ pub fn chart_figure(
 ) -> Figure {
     let width = chart.width.map_or(width, |own| own.min(width)).max(1.0);
     let height = chart.height.max(1.0);
-    let mut pen = Pen::new(document, measure);
+    let mut pen = Pen::new(chart, document, measure);
     if chart.kind.is_round() {
         pie::draw(&mut pen, chart, &document.theme.chart, width, height);
     } else {

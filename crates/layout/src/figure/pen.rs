@@ -1,6 +1,9 @@
 //! Sizes, colors and text fitting shared by all parts of a chart.
 
-use platen_document::{Color, bound::Document};
+use platen_document::{
+    Color,
+    bound::{Chart, Document},
+};
 
 use super::{Anchor, Measure, Shape};
 
@@ -23,18 +26,16 @@ pub(super) struct Pen<'a> {
 }
 
 impl<'a> Pen<'a> {
-    pub fn new(document: &Document, measure: &'a Measure<'a>) -> Self {
+    pub fn new(chart: &Chart, document: &Document, measure: &'a Measure<'a>) -> Self {
         let theme = &document.theme;
-        let size = document.styles[document.named.small]
-            .font_size
-            .clamp(4.0, 36.0);
+        let size = document.styles[chart.text].font_size.clamp(4.0, 36.0);
         Self {
             shapes: Vec::new(),
             measure,
             size,
             title_size: size * 1.3,
             title_end: 0.0,
-            text: theme.text,
+            text: chart.text_color,
             muted: theme.muted,
             grid: mix(theme.border, Color::WHITE, 0.45),
             axis: mix(theme.border, theme.muted, 0.5),

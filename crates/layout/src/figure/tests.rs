@@ -3,7 +3,8 @@
 use platen_document::{
     Color,
     bound::{
-        Axis, Chart, ChartKind, Direction, Document, Mark, Modules, Series, Target, ValueFormat,
+        Axis, Chart, ChartKind, Direction, Document, Mark, Modules, Series, StyleId, Target,
+        ValueFormat,
     },
 };
 
@@ -72,6 +73,9 @@ fn chart(kind: ChartKind, categories: usize) -> Chart {
         x_axis: (kind == ChartKind::Scatter).then(|| axis("Hours", &[0.0, 100.0, 200.0])),
         targets: Vec::new(),
         alt: String::new(),
+        text: StyleId::default(),
+        text_color: Color::BLACK,
+        caption: None,
     }
 }
 

@@ -82,11 +82,7 @@ impl TextContext<'_> {
                     let text = self.fields.text(*field, self.document.digits);
                     source.push(&text, *style, None);
                 }
-                Inline::PageOf { target, style } => {
-                    // The first pass reserves the width of two digits.
-                    let number = self.target_pages.get(target.as_ref());
-                    source.push(number.map_or("00", String::as_str), *style, None);
-                }
+                Inline::PageOf { targets, style } => self.pages_of(targets, *style, &mut source),
                 Inline::PageCount(style) => {
                     let count = self.document.digits.write(self.fields.page_count);
                     source.push(&count, *style, None);
@@ -98,6 +94,28 @@ impl TextContext<'_> {
             }
         }
         self.atoms(source)
+    }
+
+    /// Writes the numbers of the pages with `targets`, each page once. If there may be several, each
+    /// leads there.
+    fn pages_of(&self, targets: &[Box<str>], style: StyleId, source: &mut Source) {
+        let mut last = None;
+        for target in targets {
+            // The first pass reserves the width of two digits.
+            let number = self.target_pages.get(target.as_ref());
+            let number = number.map_or("00", String::as_str);
+            if last.is_some_and(|last| last == number && number != "00") {
+                continue;
+            }
+            if last.is_some() {
+                source.push(", ", style, None);
+            }
+            let link = (targets.len() > 1)
+                .then(|| source.link(&Arc::from(format!("#{target}"))))
+                .flatten();
+            source.push(number, style, link);
+            last = Some(number);
+        }
     }
 
     /// The atoms of plain text in one style.

@@ -1,6 +1,8 @@
 //! Words whose glyphs are pictures, such as emoji: placed as images with the text as their
 //! alternative.
 
+use platen_document::bound::Crop;
+
 use super::{Placement, Sink, TextContext};
 use crate::{
     page::{Area, Item, TagKind, Tags},
@@ -48,6 +50,7 @@ impl TextContext<'_> {
                             width: picture.width * size,
                             height: picture.height * size,
                         },
+                        crop: Crop::default(),
                     });
                 }
             }

@@ -5,7 +5,8 @@ mod rules;
 
 use super::Binder;
 use crate::{
-    bound::{self, BlockKind, Series, Target, Value, ValueFormat},
+    Color,
+    bound::{self, BlockKind, Counted, Series, StyleId, Target, Value, ValueFormat},
     expression::{Entry, Failure, Scope},
     style_sheet::chart_color,
     template::{AxisName, Chart, ChartKind, Expression, LabelContent, Text},
@@ -47,6 +48,8 @@ impl<'b> Binder<'b> {
         let category_title = line("categoryTitle", node.category_title.as_ref());
         let value_title = line("valueTitle", node.value_title.as_ref());
         let alt = line("alt", Some(&node.alt)).unwrap_or_default();
+        let caption = self.caption(node.caption.as_ref(), Counted::Figures, scope);
+        let (text, text_color) = self.chart_text(node);
         let legend_helps = series.len() > 1 || node.chart.is_round();
         let mut chart = bound::Chart {
             kind: node.chart,
@@ -73,12 +76,28 @@ impl<'b> Binder<'b> {
             x_axis: None,
             targets,
             alt,
+            text,
+            text_color,
+            caption,
         };
         if !chart.kind.is_round() {
             self.chart_axes(node, &mut chart, scope);
         }
         self.chart_labels(&mut chart);
         Some(BlockKind::Chart(Box::new(chart)))
+    }
+
+    /// Style and color of the texts: those of small text, changed by the node's own style.
+    fn chart_text(&mut self, node: &Chart) -> (StyleId, Color) {
+        let (small, theme) = (self.named_style("small"), self.sheet.colors.text);
+        let Some(own) = &node.style else {
+            return (small, theme);
+        };
+        let sheet = self.sheet;
+        let text = self.changed_style(small, |style| sheet.overlay_ref(style, own));
+        let color = self.styles[text].color;
+        let kept = color == self.styles[small].color;
+        (text, if kept { theme } else { color })
     }
 
     /// Evaluates categories and values of all rows.

@@ -37,7 +37,7 @@ pub(crate) fn chart_parts(
         chart,
         document,
         format: Escaped(&code).to_string(),
-        size: (document.styles[document.named.small].font_size * scale * 100.0).round() as i32,
+        size: (document.styles[chart.text].font_size * scale * 100.0).round() as i32,
         out: String::with_capacity(4096),
     };
     Ok(ChartParts {
@@ -138,7 +138,7 @@ impl Writer<'_> {
     }
 
     fn text_properties(&mut self, color: Color) {
-        let style = &self.document.styles[self.document.named.small];
+        let style = &self.document.styles[self.chart.text];
         let family = style.font_families.first().map_or("", String::as_str);
         let _ = write!(
             self.out,

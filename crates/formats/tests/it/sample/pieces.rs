@@ -106,6 +106,9 @@ pub fn chart(kind: ChartKind, colors: &[Color]) -> Chart {
         x_axis: (kind == ChartKind::Scatter).then(|| axis("Years", &[0.0, 5.0, 10.0])),
         targets: Vec::new(),
         alt: "Revenue by quarter and region".to_owned(),
+        text: StyleId::default(),
+        text_color: Color::BLACK,
+        caption: None,
     }
 }
 
