@@ -8,6 +8,7 @@ mod html;
 mod isolation;
 mod print;
 mod produce;
+mod stamp;
 
 pub use self::{
     engine::{Engine, IsolationSource, memory_bound},
@@ -17,4 +18,5 @@ pub use self::{
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
     print::PrintedDocument,
     produce::{Data, Job, Origin, PreparedTemplate, Product},
+    stamp::StampText,
 };

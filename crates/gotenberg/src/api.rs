@@ -6,7 +6,7 @@ use platen_server::{
     deferred::DeferredRequests,
     intake::Intake,
     metrics::Metrics,
-    rendering::{chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
+    rendering::{Renderer, chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
 };
 
 use crate::webhook::Webhooks;
@@ -15,6 +15,7 @@ use crate::webhook::Webhooks;
 #[derive(Clone)]
 pub(crate) struct FormApi {
     pub(crate) intake: Arc<Intake>,
+    pub(crate) renderer: Arc<Renderer>,
     pub(crate) chromium: Arc<Chromium>,
     pub(crate) libreoffice: Arc<LibreOffice>,
     pub(crate) slots: Arc<Slots>,

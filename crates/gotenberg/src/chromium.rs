@@ -23,19 +23,18 @@ use platen_server::{
 use serde::Deserialize;
 
 use crate::{
+    changes::Changes,
     form::{Form, FormRequest, text},
     markdown,
-    post_process::{answer, apply, file_name, operations_of},
+    post_process::{answer, apply, file_name},
     value::Values,
 };
 
 /// Fields that would change the result and are not supported.
 #[rustfmt::skip]
-const UNSUPPORTED: [&str; 14] = [
-    "selector", "waitWindowStatus", "titleBookmarks",
-    "pdfa", "pdfua", "userPassword", "ownerPassword", "watermarkSource",
-    "stampSource", "rotateAngle", "downloadFrom", "emulatedMediaFeatures",
-    "failOnResourceHttpStatusCodes", "optimizeImages",
+const UNSUPPORTED: [&str; 9] = [
+    "selector", "waitWindowStatus", "titleBookmarks", "pdfa", "pdfua", "downloadFrom",
+    "emulatedMediaFeatures", "failOnResourceHttpStatusCodes", "optimizeImages",
 ];
 #[derive(Deserialize)]
 struct FormCookie {
@@ -108,10 +107,14 @@ async fn respond(
         media_type,
     } = made(&mut form.values, header_footer)?;
     let page = page(&mut form.values)?;
-    let operations = operations_of(&mut form.values)?;
-    let fail_on_console = form.values.truth("failOnConsoleExceptions", false)?;
-    let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false)?;
-    let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes")?;
+    let changes = match extension {
+        "pdf" => Changes::of(&mut form),
+        _ => Changes::default(),
+    };
+    let fail_on_console = form.values.truth("failOnConsoleExceptions", false);
+    let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false);
+    let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes");
+    form.values.refuse_restrictions()?;
     let (source, key) = source(&mut form, from, &output).await?;
     let job = Job {
         key: Some(key),
@@ -143,11 +146,11 @@ async fn respond(
         _ => PrintedBody::plain(printed),
     };
     let body = Body::new(body);
-    if extension == "pdf" && !operations.is_nothing() {
+    if extension == "pdf" && !changes.is_nothing() {
         let whole = body.collect().await;
         let whole = whole.map_err(|error| Problem::internal(format!("a page: {error}")))?;
         let files = vec![(name, Content::Held(whole.to_bytes()))];
-        let files = apply(&api, files, operations).await?;
+        let files = apply(&api, files, changes).await?;
         return answer(&context, &headers, files).await;
     }
     let mut response = Response::new(body);
@@ -179,13 +182,17 @@ fn check_status(status: Option<u16>, failing: &[u16]) -> Result<(), Problem> {
 
 async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Source, Key), Problem> {
     if from == Origin::Address {
-        let address = form.values.needed("url")?;
+        let address = form.values.needed("url");
+        form.values.finish()?;
         let key = key_of(&address, [], output);
         return Ok((Source::Address(address), key));
     }
-    let html = form.take_text("index.html").await?.ok_or_else(|| {
-        Problem::new(Code::InvalidRequest, "the form file `index.html` is needed")
-    })?;
+    let html = form.take_text("index.html").await?;
+    if html.is_none() {
+        form.values.mistake("form file 'index.html' is required");
+    }
+    form.values.finish()?;
+    let html = html.unwrap_or_default();
     let html = match from {
         Origin::Markdown => {
             let mut texts = BTreeMap::new();
@@ -214,18 +221,18 @@ async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Sourc
 
 fn page(values: &mut Values) -> Result<PageOptions, Problem> {
     let mut wait = Vec::new();
-    if !values.truth("skipNetworkIdleEvent", true)? {
+    if !values.truth("skipNetworkIdleEvent", true) {
         wait.push(Wait::NetworkIdle);
     }
-    wait.extend(values.duration("waitDelay")?.map(Wait::Delay));
+    wait.extend(values.duration("waitDelay").map(Wait::Delay));
     wait.extend(
         values
             .text("waitForExpression")
             .map(Wait::DefinedExpression),
     );
     wait.extend(values.text("waitForSelector").map(Wait::Selector));
-    let cookies: Vec<FormCookie> = values.json("cookies")?;
-    let extra: BTreeMap<String, String> = values.json("extraHttpHeaders")?;
+    let cookies: Vec<FormCookie> = values.json("cookies");
+    let extra: BTreeMap<String, String> = values.json("extraHttpHeaders");
     let mut extra = extra
         .iter()
         .map(|(name, value)| extra_header(name, value))
@@ -311,22 +318,22 @@ impl HeaderFooter {
 
 fn pdf(values: &mut Values, header_footer: HeaderFooter) -> Result<PageOutput, Problem> {
     let options = PdfOptions {
-        landscape: values.truth("landscape", false)?,
-        print_background: values.truth("printBackground", false)?,
-        scale: values.number("scale", 1.0)?,
-        paper_width_inches: values.inches("paperWidth", 8.5)?,
-        paper_height_inches: values.inches("paperHeight", 11.0)?,
-        margin_top_inches: values.inches("marginTop", 0.39)?,
-        margin_bottom_inches: values.inches("marginBottom", 0.39)?,
-        margin_left_inches: values.inches("marginLeft", 0.39)?,
-        margin_right_inches: values.inches("marginRight", 0.39)?,
+        landscape: values.truth("landscape", false),
+        print_background: values.truth("printBackground", false),
+        scale: values.number("scale", 1.0),
+        paper_width_inches: values.inches("paperWidth", 8.5),
+        paper_height_inches: values.inches("paperHeight", 11.0),
+        margin_top_inches: values.inches("marginTop", 0.39),
+        margin_bottom_inches: values.inches("marginBottom", 0.39),
+        margin_left_inches: values.inches("marginLeft", 0.39),
+        margin_right_inches: values.inches("marginRight", 0.39),
         page_ranges: values.text("nativePageRanges").unwrap_or_default(),
-        prefer_css_page_size: values.truth("preferCssPageSize", false)?,
-        tagged: values.truth("generateTaggedPdf", false)?,
-        outline: values.truth("generateDocumentOutline", false)?,
+        prefer_css_page_size: values.truth("preferCssPageSize", false),
+        tagged: values.truth("generateTaggedPdf", false),
+        outline: values.truth("generateDocumentOutline", false),
         header_template: header_footer.header,
         footer_template: header_footer.footer,
-        single_page: values.truth("singlePage", false)?,
+        single_page: values.truth("singlePage", false),
     };
     Ok(PageOutput {
         output: Output::Pdf(options),
@@ -345,16 +352,16 @@ fn picture(values: &mut Values, _: HeaderFooter) -> Result<PageOutput, Problem> 
             return Err(Problem::new(Code::InvalidRequest, detail));
         }
     };
-    let quality = values.number("quality", 100)?;
+    let quality = values.number("quality", 100);
     let options = PictureOptions {
         format,
         quality: (format == PictureFormat::Jpeg).then_some(quality),
-        width: values.number("width", 800)?,
-        height: values.number("height", 600)?,
-        scale: values.number("deviceScaleFactor", 1.0)?,
-        full_page: !values.truth("clip", false)?,
+        width: values.number("width", 800),
+        height: values.number("height", 600),
+        scale: values.number("deviceScaleFactor", 1.0),
+        full_page: !values.truth("clip", false),
         clip: None,
-        transparent: values.truth("omitBackground", false)?,
+        transparent: values.truth("omitBackground", false),
     };
     Ok(PageOutput {
         output: Output::Picture(options),

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::{
     HeaderMap, StatusCode,
-    header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
+    header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
 use platen_fault::{Code, Fault, Stage, What};
 use platen_outbound::is_reserved;
@@ -48,6 +48,7 @@ pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: N
     let given = request.headers().get(TRACE).cloned();
     let given = given.filter(|it| !it.is_empty() && it.len() <= MAX_TRACE_BYTES);
     let trace = given.or_else(|| HeaderValue::from_str(&request_id).ok());
+    let is_plain = !wants_json(request.headers());
     let replay = request.extensions().get::<Replay>().cloned();
     let answer = match (Hook::of(&api, request.headers()), replay) {
         (Ok(None), _) => Ok(next.run(request).await),
@@ -65,7 +66,21 @@ pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: N
     };
     let mut response = answer.unwrap_or_else(IntoResponse::into_response);
     finish(&mut response, trace);
+    if let Some(problem) = response.extensions_mut().get_mut::<Problem>() {
+        problem.is_plain = is_plain;
+    }
     response
+}
+
+/// Whether the client asks for errors as JSON; Gotenberg's are text.
+fn wants_json(headers: &HeaderMap) -> bool {
+    let mut accepted = headers.get_all(ACCEPT).iter();
+    accepted.any(|types| {
+        types
+            .as_bytes()
+            .windows(4)
+            .any(|it| it.eq_ignore_ascii_case(b"json"))
+    })
 }
 
 fn finish(response: &mut Response, trace: Option<HeaderValue>) {

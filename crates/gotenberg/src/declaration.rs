@@ -58,6 +58,31 @@ const SPLIT: Fields = &[
 ];
 const METADATA: Fields = &[("metadata", "string")];
 const FLATTEN: Fields = &[("flatten", "boolean")];
+const ROTATE: Fields = &[("rotateAngle", "integer"), ("rotatePages", "string")];
+const BOOKMARKS: Fields = &[("bookmarks", "string")];
+const PASSWORDS: Fields = &[
+    ("userPassword", "string"),
+    ("ownerPassword", "string"),
+    ("allowPrinting", "boolean"),
+    ("allowCopying", "boolean"),
+    ("allowModifying", "boolean"),
+    ("allowAnnotating", "boolean"),
+    ("allowFillingForms", "boolean"),
+    ("allowAssembling", "boolean"),
+];
+const WATERMARK: Fields = &[
+    ("watermarkSource", "string"),
+    ("watermarkExpression", "string"),
+    ("watermarkPages", "string"),
+    ("watermarkOptions", "string"),
+];
+const STAMP: Fields = &[
+    ("stampSource", "string"),
+    ("stampExpression", "string"),
+    ("stampPages", "string"),
+    ("stampOptions", "string"),
+];
+const EMBEDS: Fields = &[("embedsMetadata", "string")];
 
 const PAGE_FILES: &str =
     "`index.html` and the files that it references; optionally `header.html` and `footer.html`.";
@@ -69,6 +94,7 @@ const PDF_FILES: &str = "PDF files.";
 pub(crate) fn routes() -> Vec<Route<FormApi>> {
     let mut all = chromium_routes();
     all.extend(office_and_pdf_routes());
+    all.extend(change_routes());
     let all = all.into_iter().map(|one| {
         deferred::declared(one)
             .kind(Kind::Render)
@@ -147,6 +173,54 @@ fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
             )
             .body(form(PDF_FILES, &[ARCHIVE]))
             .answer(200, files()),
+    ]
+}
+
+/// Routes that change PDF files, or read what they say of themselves.
+fn change_routes() -> Vec<Route<FormApi>> {
+    let files = || binary(&["application/pdf", "application/zip"]);
+    vec![
+        post("/forms/pdfengines/rotate", pdf_engines::rotate_pdfs)
+            .summary("Gotenberg-compatible: turns pages of PDF files.")
+            .body(form(PDF_FILES, &[ROTATE]))
+            .answer(200, files()),
+        post("/forms/pdfengines/watermark", pdf_engines::watermark_pdfs)
+            .summary(
+                "Gotenberg-compatible: draws text, an image or a PDF below the content of pages.",
+            )
+            .body(form(PDF_FILES, &[WATERMARK]))
+            .answer(200, files()),
+        post("/forms/pdfengines/stamp", pdf_engines::stamp_pdfs)
+            .summary(
+                "Gotenberg-compatible: draws text, an image or a PDF above the content of pages.",
+            )
+            .body(form(PDF_FILES, &[STAMP]))
+            .answer(200, files()),
+        post("/forms/pdfengines/embed", pdf_engines::embed_pdfs)
+            .summary("Gotenberg-compatible: attaches files to PDF files.")
+            .body(form(PDF_FILES, &[EMBEDS]))
+            .answer(200, files()),
+        post("/forms/pdfengines/encrypt", pdf_engines::encrypt_pdfs)
+            .summary("Gotenberg-compatible: encrypts PDF files with AES-256.")
+            .body(form(PDF_FILES, &[PASSWORDS]))
+            .answer(200, files()),
+        post(
+            "/forms/pdfengines/bookmarks/write",
+            pdf_engines::write_pdf_bookmarks,
+        )
+        .summary("Gotenberg-compatible: writes the bookmarks of PDF files.")
+        .body(form(PDF_FILES, &[BOOKMARKS]))
+        .answer(200, files()),
+        post(
+            "/forms/pdfengines/bookmarks/read",
+            pdf_engines::read_pdf_bookmarks,
+        )
+        .summary("Gotenberg-compatible: reads the bookmarks of PDF files.")
+        .body(form(PDF_FILES, &[]))
+        .answer(
+            200,
+            description("application/json", json!({"type": "object"})),
+        ),
         post(
             "/forms/pdfengines/metadata/read",
             pdf_engines::read_pdf_metadata,

@@ -22,13 +22,17 @@ use platen_server::{
 use crate::{api::FormApi, post_process, value::Values};
 
 /// File fields that are not supported.
-const UNSUPPORTED_FILES: [&str; 4] = ["embeds", "facturxXml", "watermark", "stamp"];
+const UNSUPPORTED_FILES: [&str; 1] = ["facturxXml"];
+/// File fields whose files are no documents of the request.
+const ASIDE: [&str; 3] = ["embeds", "watermark", "stamp"];
 
 /// A parsed form.
 #[derive(Debug)]
 pub(crate) struct Form {
     pub(crate) values: Values,
     pub(crate) files: BTreeMap<String, Content>,
+    /// Files for what is done to the documents: field, name and content.
+    pub(crate) aside: Vec<(String, String, Content)>,
     _permit: MemoryPermit,
 }
 
@@ -74,6 +78,7 @@ impl Form {
         let mut form = Self {
             values: Values::default(),
             files: BTreeMap::new(),
+            aside: Vec::new(),
             _permit: permit,
         };
         for field in fields {
@@ -84,6 +89,11 @@ impl Form {
             if UNSUPPORTED_FILES.contains(&field.name.as_str()) {
                 let detail = format!("the form file `{}` is not supported", field.name);
                 return Err(Problem::new(Code::UnsupportedOption, detail));
+            }
+            if ASIDE.contains(&field.name.as_str()) {
+                let file = (field.name.clone(), name.clone(), field.content);
+                form.aside.push(file);
+                continue;
             }
             form.files.insert(name.clone(), field.content);
         }
@@ -98,15 +108,36 @@ impl Form {
         }
     }
 
-    /// Takes all files, sorted by name; numbers in names sort by value.
+    /// Takes all files, sorted by name; numbers in names sort by value. Fails if anything is wrong
+    /// with the form.
     pub(crate) fn take_files(&mut self) -> Result<Vec<(String, Content)>, Problem> {
         let mut files: Vec<_> = std::mem::take(&mut self.files).into_iter().collect();
         if files.is_empty() {
-            let detail = "the form has no file";
-            return Err(Problem::new(Code::InvalidRequest, detail));
+            self.values.mistake("no form file found");
         }
+        self.values.finish()?;
         files.sort_by(|one, two| compare(&one.0, &two.0));
         Ok(files)
+    }
+
+    /// Takes the PDF files as [`Form::take_files`] does, and leaves the others.
+    pub(crate) fn take_pdfs(&mut self) -> Result<Vec<(String, Content)>, Problem> {
+        let is_pdf = |name: &String, _: &mut Content| name.to_ascii_lowercase().ends_with(".pdf");
+        let mut files: Vec<_> = self.files.extract_if(.., is_pdf).collect();
+        if files.is_empty() {
+            self.values
+                .mistake("no form file found for extensions: [.pdf]");
+        }
+        self.values.finish()?;
+        files.sort_by(|one, two| compare(&one.0, &two.0));
+        Ok(files)
+    }
+
+    /// Takes the file of a field that holds what is drawn on documents.
+    pub(crate) fn take_aside(&mut self, field: &str, name: &str) -> Option<Content> {
+        let mut all = self.aside.iter();
+        let at = all.position(|(of, known, _)| of == field && known == name)?;
+        Some(self.aside.remove(at).2)
     }
 }
 

@@ -2,12 +2,14 @@
 //! webhooks.
 
 mod api;
+mod changes;
 mod chromium;
 mod convention;
 mod declaration;
 mod form;
 mod libreoffice;
 mod markdown;
+mod marking;
 mod pdf_engines;
 mod post_process;
 mod value;
@@ -37,6 +39,7 @@ pub fn extension(services: &Services) -> Arc<dyn Extension> {
     let config = &services.config;
     let api = FormApi {
         intake: Arc::clone(&services.intake),
+        renderer: Arc::clone(&services.renderer),
         chromium: Arc::clone(&services.renderer.chromium),
         libreoffice: Arc::clone(&services.libreoffice),
         slots: Arc::clone(&services.renderer.slots),

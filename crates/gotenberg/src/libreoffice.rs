@@ -5,20 +5,15 @@ use std::sync::Arc;
 use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
 use platen_fault::Code;
 use platen_office::{Job, Options, Source, Target};
-use platen_pdf::Operations;
 use platen_server::{intake::content::Content, problem::Problem};
 
 use crate::{
-    api::FormApi,
-    form::FormRequest,
-    post_process::{apply, operations_of},
-    value::Values,
+    api::FormApi, changes::Changes, form::FormRequest, post_process::apply, value::Values,
 };
 
 /// Gotenberg's option names and ours.
 #[rustfmt::skip]
-const OPTIONS: [(&str, &str); 41] = [
-    ("allowCopying", "allow_copying"),
+const OPTIONS: [(&str, &str); 38] = [
     ("password", "password"),
     ("nativePageRanges", "pages"),
     ("landscape", "landscape"),
@@ -57,8 +52,6 @@ const OPTIONS: [(&str, &str); 41] = [
     ("hideViewerWindowControls", "hide_window_controls"),
     ("useTransitionEffects", "transitions"),
     ("openBookmarkLevels", "open_bookmark_levels"),
-    ("userPassword", "open_password"),
-    ("ownerPassword", "permission_password"),
 ];
 /// Options with numeric values in Gotenberg; the number is the index into our names.
 const CHOICES: [(&str, &str, &[&str]); 3] = [
@@ -79,13 +72,7 @@ const CHOICES: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 /// Fields that would change the result and are not supported.
-const UNSUPPORTED: [&str; 5] = [
-    "watermarkSource",
-    "stampSource",
-    "rotateAngle",
-    "downloadFrom",
-    "optimizeImages",
-];
+const UNSUPPORTED: [&str; 2] = ["downloadFrom", "optimizeImages"];
 /// Resolution in dots per inch if the form asks for a reduction but names no resolution.
 const RESOLUTION: &str = "300";
 
@@ -112,38 +99,35 @@ impl OfficeOptions {
         if let Some(standard) = &standard {
             self.set("pdfa", "pdf_a", standard)?;
         }
-        let is_accessible = values.truth("pdfua", false)?;
+        let is_accessible = values.truth("pdfua", false);
         if is_accessible {
             self.set("pdfua", "pdf_ua", "true")?;
         }
         Ok(standard.is_some() || is_accessible)
     }
 
+    /// The options, and whether the result must stay as it is to be what is asked for.
     fn of(values: &mut Values) -> Result<(Self, bool), Problem> {
         values.refuse(&UNSUPPORTED)?;
         let mut options = Self::default();
         // Gotenberg's default differs from LibreOffice's.
         options.set("updateIndexes", "update_indexes", "true")?;
-        let mut is_final = options.take_archive(values)?;
+        let is_final = options.take_archive(values)?;
         for (field, name) in OPTIONS {
             if let Some(value) = values.text(field) {
-                is_final |= field.ends_with("Password");
                 options.set(field, name, &value)?;
             }
         }
         // Gotenberg and LibreOffice count tenths of a degree; our option takes degrees.
-        let turn: i32 = values.number("nativeWatermarkRotateAngle", 0)?;
+        let turn: i32 = values.number("nativeWatermarkRotateAngle", 0);
         if turn != 0 {
             let degrees = (f64::from(turn) / 10.0).to_string();
             options.set("nativeWatermarkRotateAngle", "watermark_angle", &degrees)?;
         }
-        if !values.truth("allowPrinting", true)? {
-            options.set("allowPrinting", "allow_printing", "none")?;
-        }
         let resolution = values.text("maxImageResolution");
         // Gotenberg keeps the resolution of images; LibreOffice's default reduces it to 300 dots
         // per inch.
-        let resolution = match values.truth("reduceImageResolution", false)? {
+        let resolution = match values.truth("reduceImageResolution", false) {
             true => resolution.as_deref().unwrap_or(RESOLUTION),
             false => "keep",
         };
@@ -161,7 +145,6 @@ impl OfficeOptions {
             })?;
             options.set(field, name, word)?;
         }
-        values.refuse_restrictions()?;
         Ok((options, is_final))
     }
 }
@@ -185,19 +168,15 @@ pub(crate) async fn convert_office(
 ) -> Result<Response, Problem> {
     let form = &mut request.form;
     let (options, is_final) = OfficeOptions::of(&mut form.values)?;
-    let operations = operations_of(&mut form.values)?;
+    let changes = Changes::of(form);
+    form.values.refuse_restrictions()?;
     let files = form.take_files()?;
-    let is_changed = Operations {
-        merge: operations.merge && files.len() > 1,
-        ..operations.clone()
-    };
-    if is_final && !is_changed.is_nothing() {
-        let detail = "a PDF/A, PDF/UA or encrypted file cannot be merged, split, flattened or \
-            given metadata afterwards";
+    if is_final && !changes.is_nothing_for(files.len()) {
+        let detail = "a PDF/A or PDF/UA file cannot be merged, split or changed afterwards";
         return Err(Problem::new(Code::UnsupportedOption, detail));
     }
     let files = convert(&request.api, files, &options).await?;
-    let files = apply(&request.api, files, operations).await?;
+    let files = apply(&request.api, files, changes).await?;
     request.answer(files).await
 }
 

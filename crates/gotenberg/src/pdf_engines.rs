@@ -1,75 +1,187 @@
-//! `/forms/pdfengines/…`: merges, splits, flattens and converts PDF files, and reads and writes
-//! their metadata.
+//! `/forms/pdfengines/…`: merges, splits, changes and converts PDF files, and reads what they say of
+//! themselves.
 
 use axum::response::Response;
 use hyper::StatusCode;
 use platen_fault::Code;
-use platen_pdf::{Limits, Metadata, Operations};
+use platen_pdf::{Error, Limits};
 use platen_server::{
     intake::content::full,
     problem::Problem,
     rendering::slots::{Lane, Ticket},
     respond::json,
 };
+use serde_json::{Map, Value as Json};
 
 use crate::{
+    changes::Changes,
     form::FormRequest,
     libreoffice::{Installed, OfficeOptions, convert},
-    post_process::{apply, of_pdf, operations_of},
+    marking,
+    post_process::{apply, of_pdf},
+    value::Values,
 };
 
 /// Fields that would change the result and are not supported.
-const UNSUPPORTED: [&str; 9] = [
-    "optimizeImages",
-    "bookmarks",
-    "autoIndexBookmarks",
-    "userPassword",
-    "ownerPassword",
-    "watermarkSource",
-    "stampSource",
-    "rotateAngle",
-    "downloadFrom",
-];
-/// Fields that only some routes support.
+const UNSUPPORTED: [&str; 3] = ["optimizeImages", "titleBookmarks", "downloadFrom"];
+/// Fields that only one route supports.
 const ARCHIVE: [&str; 2] = ["pdfa", "pdfua"];
 
-/// Merges files in the order of their names.
-pub(crate) async fn merge_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
+/// Changes files as the form asks; `needed` records what a route lacks.
+async fn change(
+    mut request: FormRequest,
+    needed: impl FnOnce(&mut Changes, &mut Values) -> Result<(), Problem>,
+) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
     form.values.refuse(&ARCHIVE)?;
-    let operations = Operations {
-        merge: true,
-        ..operations_of(&mut form.values)?
-    };
-    let files = apply(&request.api, form.take_files()?, operations).await?;
+    let mut changes = Changes::of(form);
+    form.values.refuse_restrictions()?;
+    needed(&mut changes, &mut form.values)?;
+    let files = form.take_pdfs()?;
+    let files = apply(&request.api, files, changes).await?;
     request.answer(files).await
+}
+
+/// Merges files in the order of their names.
+pub(crate) async fn merge_pdfs(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, _| {
+        changes.operations.merge = true;
+        Ok(())
+    })
+    .await
 }
 
 /// Splits files.
-pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
-    let form = &mut request.form;
-    form.values.refuse(&UNSUPPORTED)?;
-    form.values.refuse(&ARCHIVE)?;
-    let operations = operations_of(&mut form.values)?;
-    if operations.split.is_none() {
-        let detail = "the form field `splitMode` is needed";
-        return Err(Problem::new(Code::InvalidRequest, detail));
-    }
-    let files = apply(&request.api, form.take_files()?, operations).await?;
-    request.answer(files).await
+pub(crate) async fn split_pdfs(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, values| {
+        if changes.operations.split.is_none() {
+            values.missing_once("splitMode");
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// Flattens annotations and form fields into the page content.
-pub(crate) async fn flatten_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
+pub(crate) async fn flatten_pdfs(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, _| {
+        changes.operations.flatten = true;
+        Ok(())
+    })
+    .await
+}
+
+/// Turns pages.
+pub(crate) async fn rotate_pdfs(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, values| {
+        if changes.operations.rotation.is_none() {
+            values.missing_once("rotateAngle");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Draws below the content of pages.
+pub(crate) async fn watermark_pdfs(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, values| {
+        marked("watermark", changes, values)
+    })
+    .await
+}
+
+/// Draws above the content of pages.
+pub(crate) async fn stamp_pdfs(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, values| marked("stamp", changes, values)).await
+}
+
+fn marked(kind: &str, changes: &Changes, values: &mut Values) -> Result<(), Problem> {
+    values.finish()?;
+    match changes.markings.is_empty() {
+        true => Err(marking::is_missing(kind)),
+        false => Ok(()),
+    }
+}
+
+/// Attaches files.
+pub(crate) async fn embed_pdfs(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, values| {
+        if changes.embeds.is_empty() {
+            values.mistake("no form file found for the field 'embeds'");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Encrypts files.
+pub(crate) async fn encrypt_pdfs(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, values| {
+        if changes.operations.protection.is_none() {
+            values.mistake("form field 'userPassword' or 'ownerPassword' is required");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Writes the bookmarks of files.
+pub(crate) async fn write_pdf_bookmarks(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, values| {
+        if changes.operations.bookmarks.is_none() {
+            values.missing_once("bookmarks");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Writes the metadata of files.
+pub(crate) async fn write_pdf_metadata(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, values| {
+        if changes.operations.metadata.is_empty() {
+            values.missing_once("metadata");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Reads the metadata of files, by file name.
+pub(crate) async fn read_pdf_metadata(request: FormRequest) -> Result<Response, Problem> {
+    read(request, |bytes| {
+        platen_pdf::read_metadata(bytes, &Limits::default()).map(Json::from)
+    })
+    .await
+}
+
+/// Reads the bookmarks of files, by file name.
+pub(crate) async fn read_pdf_bookmarks(request: FormRequest) -> Result<Response, Problem> {
+    read(request, |bytes| {
+        let found = platen_pdf::read_bookmarks(bytes, &Limits::default())?;
+        Ok(serde_json::to_value(found).unwrap_or_default())
+    })
+    .await
+}
+
+async fn read(
+    mut request: FormRequest,
+    what: fn(&[u8]) -> Result<Json, Error>,
+) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
-    let operations = Operations {
-        flatten: true,
-        ..Operations::default()
+    let files = form.take_pdfs()?;
+    let work = move |_: &Ticket| {
+        let mut all = Map::new();
+        for (name, content) in files {
+            let bytes = content.read().map_err(|error| full(&error))?;
+            all.insert(name, what(&bytes).map_err(|error| of_pdf(&error))?);
+        }
+        Ok(all)
     };
-    let files = apply(&request.api, form.take_files()?, operations).await?;
-    request.answer(files).await
+    let all = request.api.slots.run(Lane::Batch, work).await?;
+    Ok(json(StatusCode::OK, &all))
 }
 
 /// Converts files to PDF/A or PDF/UA: LibreOffice Draw opens and rewrites them.
@@ -82,10 +194,11 @@ pub(crate) async fn convert_pdfs(
     let mut options = OfficeOptions::default();
     let is_archive = options.take_archive(&mut form.values)?;
     if !is_archive {
-        let detail = "the form field `pdfa` or `pdfua` is needed";
-        return Err(Problem::new(Code::InvalidRequest, detail));
+        let mistake = "either 'pdfa' or 'pdfua' form fields must be provided";
+        form.values.mistake(mistake);
     }
-    let files = form.take_files()?;
+    form.values.refuse_restrictions()?;
+    let files = form.take_pdfs()?;
     for (name, content) in &files {
         if !content.starts_with(b"%PDF-") {
             let detail = format!("{name}: this is not a PDF file");
@@ -93,39 +206,5 @@ pub(crate) async fn convert_pdfs(
         }
     }
     let files = convert(&request.api, files, &options).await?;
-    request.answer(files).await
-}
-
-/// Reads the metadata of files, by file name.
-pub(crate) async fn read_pdf_metadata(mut request: FormRequest) -> Result<Response, Problem> {
-    let form = &mut request.form;
-    form.values.refuse(&UNSUPPORTED)?;
-    let files = form.take_files()?;
-    let work = move |_: &Ticket| {
-        let mut all = Metadata::new();
-        for (name, content) in files {
-            let bytes = content.read().map_err(|error| full(&error))?;
-            let found = platen_pdf::read_metadata(&bytes, &Limits::default());
-            all.insert(name, found.map_err(|error| of_pdf(&error))?.into());
-        }
-        Ok(all)
-    };
-    let all = request.api.slots.run(Lane::Batch, work).await?;
-    Ok(json(StatusCode::OK, &all))
-}
-
-/// Writes the metadata of files.
-pub(crate) async fn write_pdf_metadata(mut request: FormRequest) -> Result<Response, Problem> {
-    let form = &mut request.form;
-    form.values.refuse(&UNSUPPORTED)?;
-    let operations = Operations {
-        metadata: form.values.json("metadata")?,
-        ..Operations::default()
-    };
-    if operations.metadata.is_empty() {
-        let detail = "the form field `metadata` is needed";
-        return Err(Problem::new(Code::InvalidRequest, detail));
-    }
-    let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
 }

@@ -1,6 +1,6 @@
 //! PDF operations that a form requests, and the response: one file, or several in a ZIP.
 
-use std::fs::File;
+use std::{fs::File, sync::Arc};
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -9,8 +9,7 @@ use hyper::{
     header::{CONTENT_LENGTH, HeaderValue},
 };
 use platen_document::work;
-use platen_fault::Code;
-use platen_pdf::{Conditions, NamedFile, Operations, Split};
+use platen_pdf::{Conditions, NamedFile};
 use platen_server::{
     intake::content::{self, Content, full},
     middleware::Context,
@@ -20,63 +19,31 @@ use platen_server::{
 };
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use crate::{api::FormApi, value::Values};
+use crate::{api::FormApi, changes::Changes};
 
-/// Reads the requested PDF operations from the fields.
-pub(crate) fn operations_of(values: &mut Values) -> Result<Operations, Problem> {
-    let unify = values.truth("splitUnify", false)?;
-    let span = values.text("splitSpan");
-    let split = match (values.text("splitMode").as_deref(), span) {
-        (None, _) => None,
-        (Some("intervals"), Some(span)) => match span.parse::<usize>() {
-            Ok(count) if count > 0 => Some(Split::Every(count)),
-            _ => {
-                return Err(invalid(
-                    "the form field `splitSpan` is not a number above 0",
-                ));
-            }
-        },
-        (Some("pages"), Some(span)) if unify => Some(Split::Only(span)),
-        (Some("pages"), Some(span)) => Some(Split::Pages(span)),
-        (Some("intervals" | "pages"), None) => {
-            return Err(invalid("the form field `splitSpan` is needed"));
-        }
-        (Some(_), _) => {
-            return Err(invalid(
-                "the form field `splitMode` is not intervals or pages",
-            ));
-        }
-    };
-    Ok(Operations {
-        merge: values.truth("merge", false)?,
-        split,
-        metadata: values.json("metadata")?,
-        flatten: values.truth("flatten", false)?,
-    })
-}
-
-fn invalid(detail: &str) -> Problem {
-    Problem::new(Code::InvalidRequest, detail)
-}
+/// Name of a file made of several, which has no name of its own.
+const MERGED: &str = "merged.pdf";
 
 /// Maps a failed PDF operation to a problem.
 pub(crate) fn of_pdf(error: &platen_pdf::Error) -> Problem {
     Problem::of_error(error.code(), error)
 }
 
-/// Applies the operations to files on a render slot.
+/// Applies the changes to files on a render slot.
 pub(crate) async fn apply(
     api: &FormApi,
     files: Vec<(String, Content)>,
-    operations: Operations,
+    changes: Changes,
 ) -> Result<Vec<(String, Content)>, Problem> {
-    if operations.is_nothing() {
+    if changes.is_nothing() {
         return Ok(files);
     }
     // PDF operations run in memory, which has a limit of its own.
     let size_bytes = files.iter().map(|(_, content)| content.size_bytes()).sum();
     let _permit = api.intake.reserve_bytes(size_bytes)?;
-    let work = move |_: &Ticket| {
+    let engine = Arc::clone(&api.renderer.engine);
+    let work = move |ticket: &Ticket| {
+        let operations = changes.into_operations(&engine, ticket)?;
         let read = |(name, content): (String, Content)| {
             let bytes = content.read()?;
             Ok(NamedFile { name, bytes })
@@ -114,6 +81,7 @@ pub(crate) async fn answer(
     headers: &HeaderMap,
     mut files: Vec<(String, Content)>,
 ) -> Result<Response, Problem> {
+    let own = own_name(headers, &files);
     let (content, extension, media_type) = match files.len() {
         1 => (files.remove(0).1, "pdf", "application/pdf"),
         _ => (zip_of(files).await?, "zip", "application/zip"),
@@ -122,12 +90,16 @@ pub(crate) async fn answer(
     let mut response = platen_server::respond::delivered(content::body_of(content));
     let length = HeaderValue::from(size_bytes);
     response.headers_mut().insert(CONTENT_LENGTH, length);
-    file_headers(
-        &mut response,
-        &file_name(context, headers, extension),
-        media_type,
-    )?;
+    let name = own.unwrap_or_else(|| file_name(context, headers, extension));
+    file_headers(&mut response, &name, media_type)?;
     Ok(response)
+}
+
+/// The name of a single file that has one, unless the client requested another.
+fn own_name(headers: &HeaderMap, files: &[(String, Content)]) -> Option<String> {
+    let [(name, _)] = files else { return None };
+    let requested = headers.contains_key("gotenberg-output-filename");
+    (!requested && name != MERGED).then(|| name.clone())
 }
 
 /// A ZIP in an unnamed temporary file.

@@ -9,11 +9,10 @@ use platen_server::problem::Problem;
 
 /// Form fields other than files. Each can be taken once.
 #[derive(Debug, Default)]
-pub(crate) struct Values(BTreeMap<String, String>);
-
-fn invalid(name: &str, expected: &str) -> Problem {
-    let detail = format!("the form field `{name}` is not {expected}");
-    Problem::new(Code::InvalidRequest, detail)
+pub(crate) struct Values {
+    fields: BTreeMap<String, String>,
+    /// What is wrong with the form, in Gotenberg's words.
+    mistakes: Vec<String>,
 }
 
 fn unsupported(name: &str) -> Problem {
@@ -25,54 +24,112 @@ impl Values {
     pub(crate) fn add(&mut self, name: &str, text: &str) {
         let text = text.trim();
         if !text.is_empty() {
-            self.0.insert(name.to_owned(), text.to_owned());
+            self.fields.insert(name.to_owned(), text.to_owned());
         }
+    }
+
+    /// Records what is wrong with the form.
+    pub(crate) fn mistake(&mut self, mistake: impl Into<String>) {
+        self.mistakes.push(mistake.into());
+    }
+
+    /// Records that a field has a wrong value.
+    pub(crate) fn wrong(&mut self, name: &str, got: &str, why: &str) {
+        let got: String = got.chars().take(200).collect();
+        let mistake = format!("form field '{name}' is invalid (got '{got}', resulting to {why})");
+        self.mistakes.push(mistake);
+    }
+
+    /// Records that a field is missing.
+    pub(crate) fn missing(&mut self, name: &str) {
+        self.mistakes
+            .push(format!("form field '{name}' is required"));
+    }
+
+    /// Records that a field is missing, unless something is wrong already: then it may be that.
+    pub(crate) fn missing_once(&mut self, name: &str) {
+        if self.mistakes.is_empty() {
+            self.missing(name);
+        }
+    }
+
+    /// Fails if anything is wrong with the form; says all of it.
+    pub(crate) fn finish(&mut self) -> Result<(), Problem> {
+        if self.mistakes.is_empty() {
+            return Ok(());
+        }
+        let mistakes = std::mem::take(&mut self.mistakes).join("\n");
+        let detail = format!("Invalid form data: {mistakes}");
+        Err(Problem::new(Code::InvalidRequest, detail))
     }
 
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
-        self.0.remove(name)
+        self.fields.remove(name)
     }
 
-    pub(crate) fn needed(&mut self, name: &str) -> Result<String, Problem> {
-        self.text(name)
-            .ok_or_else(|| invalid(name, "there, but needed"))
+    pub(crate) fn needed(&mut self, name: &str) -> String {
+        let text = self.text(name);
+        text.unwrap_or_else(|| {
+            self.missing(name);
+            String::new()
+        })
     }
 
-    pub(crate) fn truth(&mut self, name: &str, default: bool) -> Result<bool, Problem> {
-        match self.text(name).as_deref() {
-            None => Ok(default),
-            Some("true" | "1" | "t" | "T" | "TRUE" | "True") => Ok(true),
-            Some("false" | "0" | "f" | "F" | "FALSE" | "False") => Ok(false),
-            Some(_) => Err(invalid(name, "true or false")),
+    pub(crate) fn truth(&mut self, name: &str, default: bool) -> bool {
+        let Some(text) = self.text(name) else {
+            return default;
+        };
+        match text.as_str() {
+            "true" | "1" | "t" | "T" | "TRUE" | "True" => true,
+            "false" | "0" | "f" | "F" | "FALSE" | "False" => false,
+            _ => {
+                self.wrong(name, &text, "it is not true or false");
+                default
+            }
         }
     }
 
-    pub(crate) fn number<T: FromStr>(&mut self, name: &str, default: T) -> Result<T, Problem> {
-        self.text(name).map_or(Ok(default), |text| {
-            text.parse().map_err(|_| invalid(name, "a number"))
+    pub(crate) fn number<T: FromStr>(&mut self, name: &str, default: T) -> T {
+        self.parsed(name, default, "it is not a number", |text| {
+            text.parse().ok()
         })
     }
 
     /// Takes a length in inches.
-    pub(crate) fn inches(&mut self, name: &str, default: f64) -> Result<f64, Problem> {
-        self.text(name).map_or(Ok(default), |text| {
-            inches(&text).ok_or_else(|| invalid(name, "a length such as `8.5in` or `21cm`"))
+    pub(crate) fn inches(&mut self, name: &str, default: f64) -> f64 {
+        let why = "it is not a length such as 8.5in or 21cm";
+        self.parsed(name, default, why, inches)
+    }
+
+    pub(crate) fn duration(&mut self, name: &str) -> Option<Duration> {
+        let why = "it is not a duration such as 1.5s";
+        self.parsed(name, None, why, |text| duration(text).map(Some))
+    }
+
+    pub(crate) fn json<T: DeserializeOwned + Default>(&mut self, name: &str) -> T {
+        let Some(text) = self.text(name) else {
+            return T::default();
+        };
+        serde_json::from_str(&text).unwrap_or_else(|error| {
+            self.wrong(name, &text, &error.to_string());
+            T::default()
         })
     }
 
-    pub(crate) fn duration(&mut self, name: &str) -> Result<Option<Duration>, Problem> {
+    fn parsed<T>(
+        &mut self,
+        name: &str,
+        default: T,
+        why: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> T {
         let Some(text) = self.text(name) else {
-            return Ok(None);
+            return default;
         };
-        let read = duration(&text).ok_or_else(|| invalid(name, "a duration such as `1.5s`"));
-        read.map(Some)
-    }
-
-    pub(crate) fn json<T: DeserializeOwned + Default>(&mut self, name: &str) -> Result<T, Problem> {
-        self.text(name).map_or_else(
-            || Ok(T::default()),
-            |text| serde_json::from_str(&text).map_err(|_| invalid(name, "the JSON it should be")),
-        )
+        parse(&text).unwrap_or_else(|| {
+            self.wrong(name, &text, why);
+            default
+        })
     }
 
     /// Rejects unsupported fields that would change the result.
@@ -80,7 +137,7 @@ impl Values {
         let is_on = |value: &str| value != "false" && value != "0";
         let named = |name: &&String| names.contains(&name.as_str()) || name.starts_with("facturx");
         let found = self
-            .0
+            .fields
             .iter()
             .find(|(name, value)| named(name) && is_on(value));
         found.map_or(Ok(()), |(name, _)| Err(unsupported(name)))
@@ -93,7 +150,7 @@ impl Values {
             let rest = name.strip_prefix("allow");
             rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
         };
-        let mut all = self.0.iter();
+        let mut all = self.fields.iter();
         let found = all.find(|(name, value)| restricts(name) && is_off(value));
         found.map_or(Ok(()), |(name, _)| Err(unsupported(name)))
     }

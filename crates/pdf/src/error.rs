@@ -45,6 +45,34 @@ pub enum Error {
     /// A form field has a value but no appearance, and none can be generated.
     #[error("the form field `{0}` has a value but no appearance, and none can be made")]
     NoAppearance(String),
+    /// Pages cannot be turned by this angle.
+    #[error("pages are turned by 90, 180 or 270 degrees, not by {0}")]
+    BadAngle(u16),
+    /// A bookmark cannot be written.
+    #[error("the bookmark `{title}` {problem}")]
+    BadBookmark {
+        /// What it says.
+        title: String,
+        /// The problem.
+        problem: &'static str,
+    },
+    /// A file cannot be attached.
+    #[error("the attached file `{name}` {problem}")]
+    BadAttachment {
+        /// Its name.
+        name: String,
+        /// The problem.
+        problem: &'static str,
+    },
+    /// A password cannot be used, or is the wrong one.
+    #[error("the password {0}")]
+    BadPassword(&'static str),
+    /// The file is archival, and such files are never encrypted (ISO 19005-2, 6.1.3).
+    #[error("a PDF/A file cannot be encrypted")]
+    Archival,
+    /// The picture of a stamp cannot be drawn.
+    #[error("the stamp {0}")]
+    BadStamp(&'static str),
     /// The result could not be written.
     #[error("the PDF file cannot be written")]
     NotWritten(#[source] std::io::Error),
@@ -59,7 +87,14 @@ impl Error {
             Self::Encrypted => Code::DocumentEncrypted,
             Self::Broken(_) | Self::Malformed(_) => Code::DocumentDamaged,
             Self::TooLarge { most, .. } => Code::TooLarge(What::Pdf, *most as u64),
-            Self::BadPages(_) | Self::BadMetadata { .. } => Code::InvalidOption,
+            Self::BadPages(_)
+            | Self::BadMetadata { .. }
+            | Self::BadAngle(_)
+            | Self::BadBookmark { .. }
+            | Self::BadAttachment { .. }
+            | Self::BadPassword(_)
+            | Self::Archival
+            | Self::BadStamp(_) => Code::InvalidOption,
             Self::NoAppearance(_) => Code::FieldWithoutAppearance,
             Self::NotWritten(_) => Code::InternalError,
         }

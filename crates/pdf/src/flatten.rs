@@ -4,19 +4,13 @@ use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 
 use crate::{
     Error, Limits, annotation,
-    copy::inherited,
     field::{self, Looks, form, needs_looks},
     open::{array, dictionary, open, resolve, save, value},
+    overlay::{Drawing, Layer, overlay},
 };
 
 /// Flags of invisible annotations: Hidden and NoView.
 const UNSEEN: i64 = 2 | 32;
-
-/// A form XObject to draw on a page.
-struct Stamp {
-    form: ObjectId,
-    matrix: [f32; 6],
-}
 
 /// Draws annotations and form fields into the pages. Annotations without appearance and value, such
 /// as links, stay as they are.
@@ -75,9 +69,13 @@ fn flatten_page(document: &mut Document, page: ObjectId) -> Result<(), Error> {
             }
             None => document.add_object(stream),
         };
-        stamps.push(Stamp { form, matrix });
+        stamps.push(Drawing {
+            form,
+            matrix,
+            opacity: 1.0,
+        });
     }
-    draw(document, page, &stamps)?;
+    overlay(document, page, &stamps, Layer::Above)?;
     let page = document.get_dictionary_mut(page)?;
     match kept.is_empty() {
         true => drop(page.remove(b"Annots")),
@@ -153,47 +151,4 @@ fn placement(document: &Document, annotation: &Dictionary, form: &Dictionary) ->
     }
     let (sx, sy) = ((right - left) / width, (top - bottom) / height);
     Some([sx, 0.0, 0.0, sy, left - min_x * sx, bottom - min_y * sy])
-}
-
-/// Draws over the page content, whose graphics state is restored first.
-fn draw(document: &mut Document, page: ObjectId, stamps: &[Stamp]) -> Result<(), Error> {
-    if stamps.is_empty() {
-        return Ok(());
-    }
-    let dictionary = document.get_dictionary(page)?;
-    let resources = inherited(document, dictionary, b"Resources");
-    let resources = resources.as_ref().and_then(|it| resolve(document, it));
-    let mut resources = match resources {
-        Some(Object::Dictionary(resources)) => resources.clone(),
-        _ => Dictionary::new(),
-    };
-    let mut objects = match value(document, &resources, b"XObject") {
-        Some(Object::Dictionary(objects)) => objects.clone(),
-        _ => Dictionary::new(),
-    };
-    let contents = dictionary.get(b"Contents").ok();
-    let mut streams: Vec<Object> = match contents.and_then(|it| resolve(document, it)) {
-        Some(Object::Array(list)) => list.clone(),
-        Some(Object::Stream(_)) => contents.cloned().into_iter().collect(),
-        _ => Vec::new(),
-    };
-    let mut text = String::from("\nQ\n");
-    for (index, stamp) in stamps.iter().enumerate() {
-        let mut name = format!("Flat{index}");
-        while objects.has(name.as_bytes()) {
-            name.push('x');
-        }
-        let [a, b, c, d, e, f] = stamp.matrix;
-        text += &format!("/Artifact BMC\nq\n{a} {b} {c} {d} {e} {f} cm\n/{name} Do\nQ\nEMC\n");
-        objects.set(name, stamp.form);
-    }
-    let before = Stream::new(Dictionary::new(), b"q\n".to_vec());
-    let after = Stream::new(Dictionary::new(), text.into_bytes());
-    streams.insert(0, document.add_object(before).into());
-    streams.push(document.add_object(after).into());
-    resources.set("XObject", objects);
-    let page = document.get_dictionary_mut(page)?;
-    page.set("Contents", streams);
-    page.set("Resources", resources);
-    Ok(())
 }

@@ -1,13 +1,16 @@
-//! Processes existing PDF files (ISO 32000-1): merge, split, flatten, and metadata. Section numbers
-//! in comments refer to that standard.
+//! Processes existing PDF files (ISO 32000-1): merge, split, flatten, rotate, stamp, bookmarks,
+//! attached files, metadata, and encryption. Section numbers in comments refer to that standard.
 //!
 //! A new file is created by copying everything that its pages refer to, so that nothing of omitted
 //! pages remains in it. All work happens in memory and is bounded by [`Limits`]; the same input
 //! gives the same bytes.
 
 mod annotation;
+mod attachment;
+mod bookmark;
 mod catalog;
 mod copy;
+mod drawn;
 mod error;
 mod field;
 mod flatten;
@@ -15,18 +18,27 @@ mod merge;
 mod metadata;
 mod open;
 mod operations;
+mod overlay;
 mod page_form;
 mod pages;
+mod protect;
+mod rotate;
+mod stamp;
 mod structure;
 mod xmp;
 
 pub use self::{
+    attachment::{Attachment, RELATIONSHIPS, read_attachments},
+    bookmark::{Bookmark, read_bookmarks},
     error::Error,
     flatten::flatten,
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
     open::Limits,
-    operations::{Conditions, Description, FileError, NamedFile, Operations, describe},
+    operations::{Bookmarks, Conditions, Description, FileError, NamedFile, Operations, describe},
     page_form::{FormObject, PageForm, page_form},
     pages::{Split, page_count, split},
+    protect::{Allowed, Printing, Protection, unprotect},
+    rotate::Rotation,
+    stamp::{Place, Stamp, Turn},
 };

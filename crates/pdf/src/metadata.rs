@@ -197,7 +197,7 @@ fn change(info: &mut Dictionary, name: &str, value: &Json) -> Result<(), &'stati
 }
 
 /// A text string: ASCII, or UTF-16BE with a byte order mark (7.9.2.2).
-fn text_string(text: &str) -> Object {
+pub(crate) fn text_string(text: &str) -> Object {
     if text.is_ascii() {
         return Object::string_literal(text);
     }

@@ -33,6 +33,31 @@ const HEADER_BYTES: usize = 1_024;
 
 /// Parses a file within `limits`; rejects encrypted files.
 pub(crate) fn open(bytes: &[u8], limits: &Limits) -> Result<Document, Error> {
+    let document = parse(bytes, limits, None)?;
+    if document.is_encrypted() || document.was_encrypted() {
+        return Err(Error::Encrypted);
+    }
+    sound(document, limits)
+}
+
+/// Parses a file within `limits`, decrypted with `password`. Returns whether it was encrypted.
+pub(crate) fn with_password(
+    bytes: &[u8],
+    limits: &Limits,
+    password: &str,
+) -> Result<(Document, bool), Error> {
+    let document = match parse(bytes, limits, Some(password)) {
+        Err(Error::Encrypted) => return Err(Error::BadPassword("does not open the file")),
+        parsed => parsed?,
+    };
+    if document.is_encrypted() {
+        return Err(Error::Encrypted);
+    }
+    let was_encrypted = document.was_encrypted();
+    Ok((sound(document, limits)?, was_encrypted))
+}
+
+fn parse(bytes: &[u8], limits: &Limits, password: Option<&str>) -> Result<Document, Error> {
     let head = &bytes[..bytes.len().min(HEADER_BYTES)];
     if !head.windows(5).any(|it| it == b"%PDF-") {
         return Err(Error::NotPdf);
@@ -42,18 +67,18 @@ pub(crate) fn open(bytes: &[u8], limits: &Limits) -> Result<Document, Error> {
     let streams = object_streams(bytes).max(1);
     let options = LoadOptions {
         max_decompressed_size: Some(limits.unpacked_bytes / streams),
+        password: password.map(str::to_owned),
         ..LoadOptions::default()
     };
-    let document = match Document::load_mem_with_options(bytes, options) {
-        Ok(document) => document,
-        Err(lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_)) => {
-            return Err(Error::Encrypted);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    if document.is_encrypted() || document.was_encrypted() {
-        return Err(Error::Encrypted);
+    match Document::load_mem_with_options(bytes, options) {
+        Ok(document) => Ok(document),
+        Err(lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_)) => Err(Error::Encrypted),
+        Err(error) => Err(error.into()),
     }
+}
+
+/// A parsed file whose objects are all there, and not too many.
+fn sound(document: Document, limits: &Limits) -> Result<Document, Error> {
     if document.xref_recovery == Some(XrefRecovery::Reconstructed) {
         // Objects may be missing without the caller noticing.
         return Err(Error::Malformed("its table of objects cannot be read"));

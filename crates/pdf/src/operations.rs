@@ -1,13 +1,19 @@
 //! What is done with PDF files that have names: one way for forms, flows and the command line.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use crate::{
     Error, Limits,
+    attachment::{Attachment, attach},
+    bookmark::{Bookmark, write_bookmarks},
     flatten::flatten,
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
+    open::{open, save},
     pages::{Split, page_count, split},
+    protect::{Protection, protect},
+    rotate::{Rotation, rotate},
+    stamp::{Stamp, draw},
 };
 
 /// A PDF file and its name.
@@ -28,8 +34,27 @@ pub struct Operations {
     pub split: Option<Split>,
     /// Draws annotations and form fields on the pages.
     pub flatten: bool,
+    /// Turns pages.
+    pub rotation: Option<Rotation>,
+    /// Draws on pages, below or above their content.
+    pub stamps: Vec<Stamp>,
+    /// Replaces the bookmarks.
+    pub bookmarks: Option<Bookmarks>,
+    /// Attaches files.
+    pub attachments: Vec<Attachment>,
     /// Changes document properties, where it has some.
     pub metadata: Metadata,
+    /// Encrypts the files, last of all.
+    pub protection: Option<Protection>,
+}
+
+/// New bookmarks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bookmarks {
+    /// The same for every file.
+    All(Vec<Bookmark>),
+    /// By the name of the file; other files keep theirs.
+    Of(BTreeMap<String, Vec<Bookmark>>),
 }
 
 /// Why nothing was made, and of which file, where that is known.
@@ -81,7 +106,11 @@ impl Operations {
     /// Whether files stay as they are.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
-        !self.merge && self.split.is_none() && !self.flatten && self.metadata.is_empty()
+        !self.merge
+            && self.split.is_none()
+            && !self.flatten
+            && self.metadata.is_empty()
+            && !self.changes()
     }
 
     /// Does them all. Takes as long as the files are large, and holds them in memory.
@@ -94,7 +123,11 @@ impl Operations {
         conditions: &Conditions<'_>,
     ) -> Result<Vec<NamedFile<B>>, FileError> {
         let limits = &conditions.limits;
+        let mut bookmarks = self.bookmarks.clone();
         if self.merge {
+            if let Some(Bookmarks::Of(lists)) = &bookmarks {
+                bookmarks = Some(Bookmarks::All(shifted(lists, &files, conditions)?));
+            }
             files = vec![merge_named(files, conditions)?];
         }
         if let Some(how) = &self.split {
@@ -104,8 +137,12 @@ impl Operations {
                 let made = split(file.bytes.as_ref(), how, limits);
                 let made = made.map_err(|error| of(file, error))?;
                 let stem = file.name.strip_suffix(".pdf").unwrap_or(&file.name);
+                let is_one = matches!(how, Split::Only(_));
                 parts.extend(made.into_iter().enumerate().map(|(index, part)| NamedFile {
-                    name: (conditions.part_name)(stem, index),
+                    name: match is_one {
+                        true => file.name.clone(),
+                        false => (conditions.part_name)(stem, index),
+                    },
                     bytes: part.into(),
                 }));
             }
@@ -122,9 +159,81 @@ impl Operations {
                 let made = write_metadata(file.bytes.as_ref(), &self.metadata, limits);
                 file.bytes = made.map_err(|error| of(file, error))?.into();
             }
+            if self.changes() {
+                (conditions.checkpoint)();
+                let made = self.changed(file, bookmarks.as_ref(), limits);
+                file.bytes = made.map_err(|error| of(file, error))?.into();
+            }
         }
         Ok(files)
     }
+
+    /// Whether the file is opened once more, for what is done in one go.
+    fn changes(&self) -> bool {
+        self.rotation.is_some()
+            || !self.stamps.is_empty()
+            || self.bookmarks.is_some()
+            || !self.attachments.is_empty()
+            || self.protection.is_some()
+    }
+
+    fn changed<B: AsRef<[u8]>>(
+        &self,
+        file: &NamedFile<B>,
+        bookmarks: Option<&Bookmarks>,
+        limits: &Limits,
+    ) -> Result<Vec<u8>, Error> {
+        let mut document = open(file.bytes.as_ref(), limits)?;
+        if let Some(rotation) = &self.rotation {
+            rotate(&mut document, rotation, limits)?;
+        }
+        for stamp in &self.stamps {
+            draw(&mut document, stamp, limits)?;
+        }
+        let bookmarks = match bookmarks {
+            Some(Bookmarks::All(list)) => Some(list),
+            Some(Bookmarks::Of(lists)) => lists.get(&file.name),
+            None => None,
+        };
+        if let Some(list) = bookmarks {
+            write_bookmarks(&mut document, list)?;
+        }
+        if !self.attachments.is_empty() {
+            attach(&mut document, &self.attachments)?;
+        }
+        if let Some(protection) = &self.protection {
+            protect(&mut document, protection)?;
+            // What is encrypted already does not compress.
+            return save(&mut document, false);
+        }
+        save(&mut document, true)
+    }
+}
+
+/// The bookmarks of files that are merged, with their pages counted in the merged file.
+fn shifted<B: AsRef<[u8]>>(
+    lists: &BTreeMap<String, Vec<Bookmark>>,
+    files: &[NamedFile<B>],
+    conditions: &Conditions<'_>,
+) -> Result<Vec<Bookmark>, FileError> {
+    fn shift(list: &mut [Bookmark], by: u32) {
+        for bookmark in list {
+            bookmark.page = bookmark.page.saturating_add(by);
+            shift(&mut bookmark.children, by);
+        }
+    }
+    let mut all = Vec::new();
+    let mut before = 0;
+    for file in files {
+        (conditions.checkpoint)();
+        let pages = page_count(file.bytes.as_ref(), &conditions.limits);
+        let pages = pages.map_err(|error| of(file, error))?;
+        let mut own = lists.get(&file.name).cloned().unwrap_or_default();
+        shift(&mut own, before);
+        all.extend(own);
+        before = before.saturating_add(u32::try_from(pages).unwrap_or(u32::MAX));
+    }
+    Ok(all)
 }
 
 /// One file of all.

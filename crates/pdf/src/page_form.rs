@@ -14,12 +14,12 @@ const MAX_OBJECTS: usize = 50_000;
 /// Maximum size of all their streams, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 /// Maximum size of the decompressed content of a page or form, in bytes.
-const MAX_CONTENT: usize = 16 << 20;
+pub(crate) const MAX_CONTENT: usize = 16 << 20;
 /// Maximum depth of an object, and of the page tree.
 const MAX_DEPTH: usize = 50;
 
 /// Entries that lead out of the page: to its structure, its document and what it does.
-const LEFT_OUT: [&[u8]; 12] = [
+pub(crate) const LEFT_OUT: [&[u8]; 12] = [
     b"Length",
     b"StructParent",
     b"StructParents",
@@ -120,7 +120,7 @@ fn inherited<'d>(document: &'d Document, page: &'d Dictionary, key: &[u8]) -> Op
 }
 
 /// The visible area of a page: left, bottom, right and top, in points.
-fn area(document: &Document, page: &Dictionary) -> Result<[f32; 4], Error> {
+pub(crate) fn area(document: &Document, page: &Dictionary) -> Result<[f32; 4], Error> {
     let wrong = Error::Malformed("its page has no size");
     let area = inherited(document, page, b"CropBox")
         .or_else(|| inherited(document, page, b"MediaBox"))
@@ -142,10 +142,10 @@ fn area(document: &Document, page: &Dictionary) -> Result<[f32; 4], Error> {
     }
 }
 
-/// The entries that clip a form to an area and place it in the unit square, turned clockwise.
-fn placing([left, bottom, right, top]: [f32; 4], rotation: i64) -> String {
+/// The matrix that places an area, turned clockwise, in the unit square.
+pub(crate) fn matrix_of([left, bottom, right, top]: [f32; 4], rotation: i64) -> [f32; 6] {
     let (wide, high) = (right - left, top - bottom);
-    let matrix = match rotation.rem_euclid(360) {
+    match rotation.rem_euclid(360) {
         90 => [
             0.0,
             -1.0 / wide,
@@ -164,7 +164,13 @@ fn placing([left, bottom, right, top]: [f32; 4], rotation: i64) -> String {
             -left / wide,
             -bottom / high,
         ],
-    };
+    }
+}
+
+/// The entries that clip a form to an area and place it in the unit square, turned clockwise.
+fn placing(area: [f32; 4], rotation: i64) -> String {
+    let matrix = matrix_of(area, rotation);
+    let [left, bottom, right, top] = area;
     let mut out = format!("/BBox[{left} {bottom} {right} {top}]/Matrix[");
     for number in matrix {
         let _ = write!(out, "{number:.9} ");
@@ -174,7 +180,7 @@ fn placing([left, bottom, right, top]: [f32; 4], rotation: i64) -> String {
 }
 
 /// The content without the operators of marked content (14.6).
-fn unmarked(content: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn unmarked(content: &[u8]) -> Result<Vec<u8>, Error> {
     if content.len() > MAX_CONTENT {
         return Err(Error::TooLarge {
             what: "bytes of content",
@@ -191,7 +197,7 @@ fn unmarked(content: &[u8]) -> Result<Vec<u8>, Error> {
 }
 
 /// Whether the metadata say that the document is PDF/A.
-fn says_archival(document: &Document) -> bool {
+pub(crate) fn says_archival(document: &Document) -> bool {
     let packet = document.catalog().ok();
     let packet = packet.and_then(|catalog| value(document, catalog, b"Metadata"));
     let packet = packet.and_then(|it| it.as_stream().ok());

@@ -60,6 +60,18 @@ fn extract(source: &Document, chosen: &[ObjectId]) -> Result<Vec<u8>, Error> {
     save(&mut target.finish(), true)
 }
 
+/// The pages that `text` names; all without it.
+pub(crate) fn chosen(
+    text: Option<&str>,
+    pages: &[ObjectId],
+    limits: &Limits,
+) -> Result<Vec<ObjectId>, Error> {
+    match text.map(str::trim) {
+        None | Some("") => Ok(pages.to_vec()),
+        Some(text) => named(text, pages, limits),
+    }
+}
+
 /// Parses page ranges such as `1-3,7`; `5-` extends to the last page. A page that is named twice is
 /// included once.
 fn named(text: &str, pages: &[ObjectId], limits: &Limits) -> Result<Vec<ObjectId>, Error> {

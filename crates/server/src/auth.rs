@@ -1,5 +1,8 @@
 //! Authentication: API keys with scopes, stored as SHA-256 hashes and compared in constant time.
 
+use std::borrow::Cow;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hyper::{
     HeaderMap,
     header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE},
@@ -74,7 +77,7 @@ impl Keys {
             let detail = "workers cannot connect: set WORKER_TOKEN";
             return Err(Problem::new(Code::Forbidden, detail));
         };
-        let given = key_of(headers).map(hash).unwrap_or_default();
+        let given = key_of(headers).map(|key| hash(&key)).unwrap_or_default();
         if given.ct_eq(expected).into() {
             Ok(())
         } else {
@@ -100,7 +103,7 @@ impl Keys {
                     unauthorized("an API key is required, in the header X-Api-Key")
                 })?;
                 let caller = self
-                    .find(key)
+                    .find(&key)
                     .ok_or_else(|| unauthorized("this API key is unknown"))?;
                 match caller {
                     Caller::Key { admin: false, .. } if access == Access::Admin => {
@@ -119,7 +122,7 @@ impl Keys {
         let Some(expected) = &self.metrics else {
             return Ok(Caller::Anonymous);
         };
-        let given = key_of(headers).map(hash).unwrap_or_default();
+        let given = key_of(headers).map(|key| hash(&key)).unwrap_or_default();
         if given.ct_eq(expected).into() {
             Ok(Caller::Anonymous)
         } else {
@@ -146,15 +149,24 @@ impl Keys {
     }
 }
 
-fn key_of(headers: &HeaderMap) -> Option<&[u8]> {
+/// The key of a request: as it is, as a bearer token, or as the password of Basic credentials
+/// (RFC 7617) with any name.
+fn key_of(headers: &HeaderMap) -> Option<Cow<'_, [u8]>> {
     if let Some(key) = headers.get("x-api-key") {
-        return Some(key.as_bytes());
+        return Some(key.as_bytes().into());
     }
     let value = headers.get(AUTHORIZATION)?.as_bytes();
-    let (scheme, token) = value.split_at_checked(7)?;
-    scheme
-        .eq_ignore_ascii_case(b"bearer ")
-        .then(|| token.trim_ascii())
+    let space = value.iter().position(|byte| *byte == b' ')?;
+    let (scheme, token) = (&value[..space], value[space..].trim_ascii());
+    if scheme.eq_ignore_ascii_case(b"bearer") {
+        return Some(token.into());
+    }
+    if !scheme.eq_ignore_ascii_case(b"basic") {
+        return None;
+    }
+    let pair = BASE64_STANDARD.decode(token).ok()?;
+    let colon = pair.iter().position(|byte| *byte == b':')?;
+    Some(pair[colon + 1..].to_vec().into())
 }
 
 fn unauthorized(detail: &str) -> Problem {

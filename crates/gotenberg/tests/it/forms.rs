@@ -33,6 +33,7 @@ fn send(app: &TestApp, path: &str, fields: &[(&str, &str, &str)]) -> Answer {
         ("content-type", "multipart/form-data; boundary=b"),
         ("gotenberg-output-filename", "mine"),
         ("gotenberg-trace", "trace-1"),
+        ("accept", "application/problem+json"),
     ];
     app.send(
         "POST",
@@ -91,8 +92,11 @@ fn convert_html_and_screenshot_html_take_gotenbergs_fields() {
     send(&app, "convert/html", &[page, ("scale", "", "7")]).problem(400, "invalid-option");
     send(&app, "convert/html", &[page, ("pdfa", "", "PDF/A-2b")])
         .problem(400, "unsupported-option");
-    send(&app, "convert/html", &[page, ("embeds", "a.xml", "<a/>")])
-        .problem(400, "unsupported-option");
+    let embedding = send(&app, "convert/html", &[page, ("embeds", "a.xml", "<a/>")]);
+    let limits = platen_pdf::Limits::default();
+    let embedded = platen_pdf::read_attachments(&embedding.bytes, &limits).expect("a file");
+    assert_eq!(embedded.len(), 1, "{embedded:?}");
+    assert_eq!(embedded[0].bytes, b"<a/>");
     send(
         &app,
         "convert/html",
@@ -157,6 +161,7 @@ fn names_lose_their_folders_and_merge_takes_pdfs_only() {
         let headers = [
             ("content-type", "multipart/form-data; boundary=b"),
             ("gotenberg-output-filename", "../../../etc/foo"),
+            ("accept", "application/json"),
         ];
         app.send("POST", path, &headers, form(fields).as_bytes())
     };

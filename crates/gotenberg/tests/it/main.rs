@@ -3,8 +3,12 @@
 #[path = "../../../server/tests/it/app.rs"]
 #[expect(dead_code, reason = "tests of other crates use the rest")]
 mod app;
+mod changes;
 mod clients;
 mod documents;
+#[path = "../../../pdf/tests/it/fixture.rs"]
+#[expect(dead_code, reason = "tests of another crate use the rest")]
+mod fixture;
 mod forms;
 #[path = "../../../server/tests/it/programs.rs"]
 mod programs;

@@ -78,6 +78,7 @@ fn flatten(app: &TestApp, port: u16, file: &[u8], more: &[(&str, &str)]) -> Answ
     );
     let mut headers = vec![
         ("content-type", "multipart/form-data; boundary=b"),
+        ("accept", "application/json"),
         ("gotenberg-trace", "trace-1"),
         ("gotenberg-output-filename", "mine"),
         ("gotenberg-webhook-url", good.as_str()),

@@ -62,6 +62,64 @@ pub fn info(bytes: &[u8], flags: &[&str]) -> String {
     run(Command::new("pdfinfo").args(flags).arg(file.path())).1
 }
 
+/// What qpdf says of an encrypted file that a password opens, and whether it finds it sound.
+pub fn encryption(bytes: &[u8], password: &str) -> (bool, String) {
+    let file = file(bytes);
+    let mut command = Command::new("qpdf");
+    command.arg(format!("--password={password}"));
+    let (sound, said) = run(command
+        .args(["--show-encryption", "--check"])
+        .arg(file.path()));
+    (sound && !said.contains("WARNING"), said)
+}
+
+/// The attached files, as poppler takes them out: name and content.
+pub fn attached(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let (from, folder) = (file(bytes), TempDir::new().expect("a folder"));
+    let mut command = Command::new("pdfdetach");
+    command.arg("-saveall").arg("-o").arg(folder.path());
+    let (done, text) = run(command.arg(from.path()));
+    assert!(done, "{text}");
+    let files = std::fs::read_dir(folder.path()).expect("a folder");
+    let mut found: Vec<_> = files
+        .map(|file| {
+            let file = file.expect("a file");
+            let name = file.file_name().to_string_lossy().into_owned();
+            (name, std::fs::read(file.path()).expect("it is read"))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// The pixels of a page, at one for each point: width, height, and red, green and blue of each.
+pub fn pixels(bytes: &[u8], page: usize) -> (usize, usize, Vec<u8>) {
+    let (from, folder) = (file(bytes), TempDir::new().expect("a folder"));
+    let page = page.to_string();
+    let mut command = Command::new("pdftoppm");
+    command.args(["-r", "72", "-singlefile", "-f", &page]);
+    let (done, text) = run(command.arg(from.path()).arg(folder.path().join("page")));
+    assert!(done, "{text}");
+    let image = std::fs::read(folder.path().join("page.ppm")).expect("a picture");
+    let mut parts = image.splitn(4, |byte| byte.is_ascii_whitespace());
+    let mut next = || {
+        let part = parts.next().expect("a head");
+        String::from_utf8_lossy(part).into_owned()
+    };
+    assert_eq!(next(), "P6");
+    let (wide, high) = (
+        next().parse().expect("a width"),
+        next().parse().expect("a height"),
+    );
+    let rest = parts.next().expect("pixels");
+    let start = rest
+        .iter()
+        .position(u8::is_ascii_whitespace)
+        .expect("a depth")
+        + 1;
+    (wide, high, rest[start..].to_vec())
+}
+
 /// The file as rewritten by qpdf.
 pub fn qpdf(bytes: &[u8], flags: &[&str]) -> Vec<u8> {
     let (from, to) = (file(bytes), file(b""));

@@ -1,5 +1,6 @@
 //! Files from LibreOffice and Chromium, checked with qpdf and poppler.
 
+mod changes;
 mod fixture;
 mod operations;
 mod page_form;

@@ -43,6 +43,7 @@ fn files_are_merged_then_split_then_changed() {
         split: Some(Split::Every(2)),
         flatten: true,
         metadata: serde_json::from_value(json!({"Title": "Both"})).expect("metadata"),
+        ..Operations::default()
     };
     assert!(!operations.is_nothing() && Operations::default().is_nothing());
     let conditions = Conditions {

@@ -18,6 +18,8 @@ use serde::Serialize;
 
 /// Media type of problem documents.
 pub const MEDIA_TYPE: &str = "application/problem+json";
+/// Media type of errors as text.
+const TEXT: &str = "text/plain; charset=UTF-8";
 
 /// A failed request. The middleware adds the request id, and logs the cause once.
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub struct Problem {
     pub cause: Option<String>,
     /// Response headers other than the media type.
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Whether the response is the detail as text, as a compatibility API has it.
+    pub is_plain: bool,
 }
 
 /// Problem details of a failed request, RFC 9457.
@@ -92,6 +96,7 @@ impl Problem {
             diagnostics: Vec::new(),
             cause: None,
             headers: Vec::new(),
+            is_plain: false,
         };
         match code.fault() {
             Fault::Busy => problem.retry_after(1),
@@ -170,12 +175,22 @@ impl Problem {
 
     /// The complete response.
     pub fn into_document_response(self, request_id: &str) -> Response {
-        let body = serde_json::to_vec(&self.document(request_id)).unwrap_or_default();
+        let (body, media_type) = match (self.is_plain, self.detail.as_str()) {
+            (false, _) => {
+                let document = serde_json::to_vec(&self.document(request_id));
+                (document.unwrap_or_default(), MEDIA_TYPE)
+            }
+            (true, "") => {
+                let reason = self.status.canonical_reason().unwrap_or("Error");
+                (reason.into(), TEXT)
+            }
+            (true, detail) => (detail.into(), TEXT),
+        };
         let mut response = Response::new(body.into());
         *response.status_mut() = self.status;
         response
             .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+            .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
         response.headers_mut().extend(self.headers);
         response
     }

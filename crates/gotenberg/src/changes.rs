@@ -1,0 +1,193 @@
+//! What a form asks to do with PDF files: fields of all routes that make some.
+
+use std::collections::BTreeMap;
+
+use platen_engine::Engine;
+use platen_pdf::{
+    Allowed, Attachment, Bookmark, Bookmarks, Operations, Printing, Protection, Rotation, Split,
+};
+use platen_server::{
+    intake::content::{Content, full},
+    problem::Problem,
+    rendering::slots::Ticket,
+};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use crate::{form::Form, marking::Marking, value::Values};
+
+/// Changes of PDF files, with the content of the form's other files not yet read.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) operations: Operations,
+    pub(crate) markings: Vec<Marking>,
+    pub(crate) embeds: Vec<(String, Content)>,
+    about_embeds: BTreeMap<String, AboutEmbed>,
+}
+
+/// What `embedsMetadata` says of a file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AboutEmbed {
+    mime_type: Option<String>,
+    relationship: Option<String>,
+    description: Option<String>,
+}
+
+impl Changes {
+    /// Reads the fields; what is wrong with them is recorded in the form.
+    pub(crate) fn of(form: &mut Form) -> Self {
+        let values = &mut form.values;
+        let operations = Operations {
+            merge: values.truth("merge", false),
+            split: split(values),
+            metadata: values.json("metadata"),
+            flatten: values.truth("flatten", false),
+            rotation: rotation(values),
+            bookmarks: bookmarks(values),
+            protection: protection(values),
+            ..Operations::default()
+        };
+        // Merged files always keep their bookmarks, with the pages counted anew.
+        values.truth("autoIndexBookmarks", true);
+        let about_embeds = values.json("embedsMetadata");
+        let markings = ["watermark", "stamp"].map(|kind| Marking::of(form, kind));
+        let is_embed = |file: &mut (String, String, Content)| file.0 == "embeds";
+        let embeds = form.aside.extract_if(.., is_embed);
+        Self {
+            operations,
+            markings: markings.into_iter().flatten().collect(),
+            embeds: embeds.map(|(_, name, content)| (name, content)).collect(),
+            about_embeds,
+        }
+    }
+
+    /// Whether files stay as they are.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.operations.is_nothing() && self.markings.is_empty() && self.embeds.is_empty()
+    }
+
+    /// Whether `count` files stay as they are: one is not merged.
+    pub(crate) fn is_nothing_for(&self, count: usize) -> bool {
+        let operations = Operations {
+            merge: self.operations.merge && count > 1,
+            ..self.operations.clone()
+        };
+        operations.is_nothing() && self.markings.is_empty() && self.embeds.is_empty()
+    }
+
+    /// The operations, with all files read and stamps drawn. Blocks.
+    pub(crate) fn into_operations(
+        self,
+        engine: &Engine,
+        ticket: &Ticket,
+    ) -> Result<Operations, Problem> {
+        let mut operations = self.operations;
+        for marking in self.markings {
+            operations.stamps.push(marking.into_stamp(engine, ticket)?);
+        }
+        for (name, content) in self.embeds {
+            let about = self.about_embeds.get(&name).cloned().unwrap_or_default();
+            let bytes = content.read().map_err(|error| full(&error))?;
+            operations.attachments.push(Attachment {
+                bytes: bytes.to_vec(),
+                media_type: about.mime_type.or_else(|| media_type_of(&name)),
+                relationship: about.relationship,
+                description: about.description,
+                name,
+            });
+        }
+        Ok(operations)
+    }
+}
+
+fn media_type_of(name: &str) -> Option<String> {
+    match platen_engine::media_type_of(name) {
+        "application/octet-stream" => None,
+        known => Some(known.to_owned()),
+    }
+}
+
+fn split(values: &mut Values) -> Option<Split> {
+    let unify = values.truth("splitUnify", false);
+    let mode = values.text("splitMode")?;
+    let Some(span) = values.text("splitSpan") else {
+        values.missing("splitSpan");
+        return None;
+    };
+    match mode.as_str() {
+        "intervals" => match span.parse::<usize>() {
+            Ok(count) if count > 0 => Some(Split::Every(count)),
+            _ => {
+                values.wrong("splitSpan", &span, "it is not a number above 0");
+                None
+            }
+        },
+        "pages" if unify => Some(Split::Only(span)),
+        "pages" => Some(Split::Pages(span)),
+        _ => {
+            values.wrong("splitMode", &mode, "it is not intervals or pages");
+            None
+        }
+    }
+}
+
+fn rotation(values: &mut Values) -> Option<Rotation> {
+    let pages = values.text("rotatePages");
+    let angle = values.text("rotateAngle")?;
+    match angle.as_str() {
+        "90" | "180" | "270" => Some(Rotation {
+            degrees: angle.parse().unwrap_or(90),
+            pages,
+        }),
+        _ => {
+            values.wrong("rotateAngle", &angle, "it is not 90, 180 or 270");
+            None
+        }
+    }
+}
+
+fn bookmarks(values: &mut Values) -> Option<Bookmarks> {
+    let text = values.text("bookmarks")?;
+    let read = serde_json::from_str::<Json>(&text).and_then(|json| match json {
+        Json::Object(_) => serde_json::from_value(json).map(Bookmarks::Of),
+        _ => serde_json::from_value::<Vec<Bookmark>>(json).map(Bookmarks::All),
+    });
+    match read {
+        Ok(bookmarks) => Some(bookmarks),
+        Err(error) => {
+            values.wrong("bookmarks", &text, &format!("unmarshal bookmarks: {error}"));
+            None
+        }
+    }
+}
+
+/// Passwords and permissions. A form with neither protects nothing; one that restricts needs a
+/// password.
+fn protection(values: &mut Values) -> Option<Protection> {
+    let user_password = values.text("userPassword").unwrap_or_default();
+    let owner_password = values.text("ownerPassword").unwrap_or_default();
+    let allowed = Allowed {
+        printing: match values.truth("allowPrinting", true) {
+            true => Printing::Full,
+            false => Printing::None,
+        },
+        modifying: values.truth("allowModifying", true),
+        copying: values.truth("allowCopying", true),
+        annotating: values.truth("allowAnnotating", true),
+        filling: values.truth("allowFillingForms", true),
+        assembling: values.truth("allowAssembling", true),
+    };
+    if user_password.is_empty() && owner_password.is_empty() {
+        if allowed != Allowed::default() {
+            let mistake = "restrictions need the form field 'userPassword' or 'ownerPassword'";
+            values.mistake(mistake);
+        }
+        return None;
+    }
+    Some(Protection {
+        user_password,
+        owner_password,
+        allowed,
+    })
+}

@@ -1,0 +1,298 @@
+//! Routes that change PDF files, with the effect on the file.
+
+use platen_pdf::{Attachment, Bookmark, Limits, page_count, read_attachments, read_bookmarks};
+use serde_json::json;
+
+use crate::{
+    app::{Answer, TestApp},
+    documents::{Field, form, pdf, send},
+    fixture::{check, has_all, pixels},
+};
+
+const LIMITS: Limits = Limits {
+    size_bytes: 16 << 20,
+    unpacked_bytes: 16 << 20,
+    objects: 100_000,
+    pages: 100,
+};
+
+/// A red square of 8 pixels.
+const RED_PNG: &[u8] = &[
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52,
+    0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x08, 0x08, 0x02, 0x00, 0x00, 0x00, 0x4b, 0x6d, 0x29,
+    0xdc, 0x00, 0x00, 0x00, 0x12, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9c, 0x63, 0xf8, 0xcf, 0xc0, 0x80,
+    0x15, 0x61, 0x17, 0x1d, 0xb4, 0x12, 0x00, 0x28, 0xff, 0x3f, 0xc1, 0x6e, 0xec, 0xdf, 0x61, 0x00,
+    0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82,
+];
+
+fn change(app: &TestApp, route: &str, fields: &[Field<'_>]) -> Answer {
+    let answer = send(app, &format!("pdfengines/{route}"), fields);
+    let text = String::from_utf8_lossy(&answer.bytes);
+    assert_eq!(answer.status, 200, "{text}");
+    assert_eq!(answer.header("content-type"), "application/pdf");
+    answer
+}
+
+/// How many pixels of the first page are of a red that stands out, and the middle of them as parts
+/// of the page: across and downwards.
+fn red(bytes: &[u8]) -> (usize, f64, f64) {
+    let (wide, high, all) = pixels(bytes, 1);
+    let (mut count, mut x, mut y) = (0, 0, 0);
+    for (index, pixel) in all.as_chunks::<3>().0.iter().enumerate() {
+        if pixel[0] > 180 && pixel[1] < 120 && pixel[2] < 120 {
+            count += 1;
+            x += index % wide;
+            y += index / wide;
+        }
+    }
+    let part = |sum: usize, of: usize| sum as f64 / count.max(1) as f64 / of as f64;
+    (count, part(x, wide), part(y, high))
+}
+
+#[test]
+fn pages_are_turned() {
+    if !has_all(&["pdftoppm", "qpdf"]) {
+        return;
+    }
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let file: Field<'_> = ("files", "page_1.pdf", &one);
+    let made = change(&app, "rotate", &[file, ("rotateAngle", "", b"90")]);
+    let name = "attachment; filename=\"page_1.pdf\"";
+    assert_eq!(made.header("content-disposition"), name);
+    let ((wide, high, _), (before, ..)) = (pixels(&made.bytes, 1), pixels(&one, 1));
+    assert!(wide > high && high == before);
+    let none = [file, ("rotateAngle", "", b"90"), ("rotatePages", "", b"2")];
+    send(&app, "pdfengines/rotate", &none).problem(400, "invalid-option");
+}
+
+#[test]
+fn bookmarks_are_written_and_read_alone_and_of_merged_files() {
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let (a, b): (Field<'_>, Field<'_>) = (("files", "a.pdf", &one), ("files", "b.pdf", &one));
+    let list = br#"[{"title":"Index","page":1,"children":[{"title":"Below","page":1}]}]"#;
+    let made = change(&app, "bookmarks/write", &[a, ("bookmarks", "", list)]);
+    let file: Field<'_> = ("files", "foo.pdf", &made.bytes);
+    let read = send(&app, "pdfengines/bookmarks/read", &[file]);
+    let below = json!([{"title": "Below", "page": 1}]);
+    let expected = json!({"foo.pdf": [{"title": "Index", "page": 1, "children": below}]});
+    assert_eq!(read.json(), expected);
+    let removed = change(&app, "bookmarks/write", &[a, ("bookmarks", "", b"[]")]);
+    let file: Field<'_> = ("files", "a.pdf", &removed.bytes);
+    let none = send(&app, "pdfengines/bookmarks/read", &[file]);
+    assert_eq!(none.json(), json!({"a.pdf": []}));
+
+    let lists = br#"{"b.pdf":[{"title":"B","page":1}],"a.pdf":[{"title":"A","page":1}]}"#;
+    let merged = change(&app, "merge", &[a, b, ("bookmarks", "", lists)]);
+    let found = read_bookmarks(&merged.bytes, &LIMITS).expect("a file");
+    let mark = |title: &str, page| Bookmark {
+        title: title.to_owned(),
+        page,
+        children: Vec::new(),
+    };
+    assert_eq!(found, [mark("A", 1), mark("B", 2)]);
+}
+
+#[test]
+fn files_are_embedded_with_what_they_are() {
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let fields: [Field<'_>; 4] = [
+        ("files", "page_1.pdf", &one),
+        ("embeds", "invoice.xml", b"<a/>"),
+        ("embeds", "b.txt", b"text"),
+        (
+            "embedsMetadata",
+            "",
+            br#"{"invoice.xml": {"mimeType": "text/xml", "relationship": "Alternative"}}"#,
+        ),
+    ];
+    let made = change(&app, "embed", &fields);
+    let found = read_attachments(&made.bytes, &LIMITS).expect("a file");
+    let expected = |name: &str, bytes: &[u8], kind: &str, relationship: &str| Attachment {
+        name: name.to_owned(),
+        bytes: bytes.to_vec(),
+        media_type: Some(kind.to_owned()),
+        relationship: Some(relationship.to_owned()),
+        description: None,
+    };
+    assert_eq!(
+        found,
+        [
+            expected("b.txt", b"text", "text/plain", "Unspecified"),
+            expected("invoice.xml", b"<a/>", "text/xml", "Alternative"),
+        ]
+    );
+}
+
+#[test]
+fn files_are_encrypted_after_everything_else() {
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let fields: [Field<'_>; 5] = [
+        ("files", "a.pdf", &one),
+        ("files", "b.pdf", &one),
+        ("userPassword", "", b"secret"),
+        ("allowCopying", "", b"false"),
+        ("metadata", "", br#"{"Title": "Both"}"#),
+    ];
+    let made = change(&app, "merge", &fields);
+    assert!(matches!(
+        page_count(&made.bytes, &LIMITS),
+        Err(platen_pdf::Error::Encrypted)
+    ));
+    let opened = platen_pdf::unprotect(&made.bytes, "secret", &LIMITS).expect("a file");
+    assert_eq!(page_count(&opened, &LIMITS).expect("pages"), 2);
+    let said = platen_pdf::read_metadata(&opened, &LIMITS).expect("metadata");
+    assert_eq!(said["Title"], "Both");
+    let file: Field<'_> = ("files", "a.pdf", &one);
+    let alone = change(&app, "encrypt", &[file, ("ownerPassword", "", b"o")]);
+    assert!(platen_pdf::unprotect(&alone.bytes, "o", &LIMITS).is_ok());
+}
+
+#[test]
+fn stamps_and_watermarks_are_seen_where_they_are_wanted() {
+    if !has_all(&["pdftoppm", "qpdf"]) {
+        return;
+    }
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let file: Field<'_> = ("files", "a.pdf", &one);
+    let text: [Field<'_>; 4] = [
+        file,
+        ("stampSource", "", b"text"),
+        (
+            "stampExpression",
+            "",
+            "Größe {{ x }} \u{645}\u{631}\u{62d}".as_bytes(),
+        ),
+        (
+            "stampOptions",
+            "",
+            br##"{"color": "#ff0000", "pos": "tl", "points": 30}"##,
+        ),
+    ];
+    let made = change(&app, "stamp", &text);
+    check(&made.bytes);
+    let (count, x, y) = red(&made.bytes);
+    assert!(count > 200, "{count} pixels");
+    assert!(x < 0.4 && y < 0.1, "at {x} and {y}");
+    // Without a size it takes half of the width.
+    let plain: [Field<'_>; 4] = [
+        file,
+        ("watermarkSource", "", b"text"),
+        ("watermarkExpression", "", b"DRAFT"),
+        (
+            "watermarkOptions",
+            "",
+            br##"{"color": "1 0 0", "diagonal": 1}"##,
+        ),
+    ];
+    let (count, x, y) = red(&change(&app, "watermark", &plain).bytes);
+    assert!(count > 2_000, "{count} pixels");
+    assert!(
+        (0.4..0.6).contains(&x) && (0.4..0.6).contains(&y),
+        "at {x} and {y}"
+    );
+    let picture: [Field<'_>; 5] = [
+        file,
+        ("stamp", "red.png", RED_PNG),
+        ("stampSource", "", b"image"),
+        ("stampExpression", "", b"red.png"),
+        (
+            "stampOptions",
+            "",
+            br#"{"scale": "0.25 rel", "position": "br"}"#,
+        ),
+    ];
+    let (count, x, y) = red(&change(&app, "stamp", &picture).bytes);
+    let (wide, ..) = pixels(&one, 1);
+    let side = wide as f64 * 0.25;
+    assert!(
+        (count as f64 - side * side).abs() < side * 4.0,
+        "{count} pixels"
+    );
+    assert!(x > 0.8 && y > 0.8, "at {x} and {y}");
+    // A PDF covers the page: the file that was stamped is drawn on another one.
+    let stamped = change(&app, "stamp", &picture);
+    let whole: [Field<'_>; 4] = [
+        file,
+        ("watermark", "w.pdf", &stamped.bytes),
+        ("watermarkSource", "", b"pdf"),
+        ("watermarkExpression", "", b"w.pdf"),
+    ];
+    let (again, ..) = red(&change(&app, "watermark", &whole).bytes);
+    assert!(
+        again.abs_diff(count) < count / 20,
+        "{again} of {count} pixels"
+    );
+}
+
+#[test]
+fn mistakes_are_told_as_gotenberg_tells_them() {
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let said = |route: &str, fields: &[Field<'_>]| {
+        let headers = [("content-type", "multipart/form-data; boundary=b")];
+        let path = format!("/forms/pdfengines/{route}");
+        let answer = app.send("POST", &path, &headers, &form(fields));
+        let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+        assert_eq!(answer.status, 400, "{text}");
+        assert_eq!(answer.header("content-type"), "text/plain; charset=UTF-8");
+        assert!(!answer.header("gotenberg-trace").is_empty());
+        text
+    };
+    let file: Field<'_> = ("files", "a.pdf", &one);
+    let no_file = "no form file found for extensions: [.pdf]";
+    assert_eq!(
+        said("rotate", &[("rotateAngle", "", b"90")]),
+        format!("Invalid form data: {no_file}")
+    );
+    assert_eq!(
+        said("rotate", &[file]),
+        "Invalid form data: form field 'rotateAngle' is required"
+    );
+    assert!(
+        said("rotate", &[file, ("rotateAngle", "", b"45")])
+            .starts_with("Invalid form data: form field 'rotateAngle' is invalid (got '45'")
+    );
+    assert_eq!(
+        said("bookmarks/write", &[("flatten", "", b"false")]),
+        format!("Invalid form data: form field 'bookmarks' is required\n{no_file}")
+    );
+    assert!(said("bookmarks/write", &[file, ("bookmarks", "", b"foo")])
+        .starts_with("Invalid form data: form field 'bookmarks' is invalid (got 'foo', resulting to unmarshal bookmarks: "));
+    assert!(said("encrypt", &[file]).contains("userPassword"));
+    assert!(said("embed", &[file]).contains("embeds"));
+    assert!(said("watermark", &[file]).contains("'watermarkSource' is required"));
+    let text: Field<'_> = ("stampSource", "", b"text");
+    assert!(said("stamp", &[file, text]).contains("'stampExpression' is required"));
+    let image: [Field<'_>; 3] = [
+        file,
+        ("stampSource", "", b"image"),
+        ("stampExpression", "", b"x"),
+    ];
+    assert!(said("stamp", &image).contains("no form file of the field 'stamp'"));
+    let both = said(
+        "split",
+        &[file, ("flatten", "", b"x"), ("splitUnify", "", b"y")],
+    );
+    assert_eq!(both.lines().count(), 2, "{both}");
+}
+
+#[test]
+fn a_key_is_taken_as_the_password_of_basic_credentials() {
+    let app = TestApp::with(platen_server::Settings {
+        api_key_render: Some(vec!["render-key".into()]),
+        ..platen_server::Settings::default()
+    });
+    let status = |credentials: &str| {
+        let headers = [("authorization", credentials)];
+        app.send("GET", "/templates", &headers, b"").status
+    };
+    assert_eq!(status("Basic d3Jvbmc6d3Jvbmc="), 401);
+    assert_eq!(status("Basic no"), 401);
+    // me:render-key
+    assert_eq!(status("Basic bWU6cmVuZGVyLWtleQ=="), 200);
+}

@@ -1,0 +1,35 @@
+//! Turns pages (7.7.3.3, `Rotate`).
+
+use lopdf::{Document, ObjectId};
+
+use crate::{Error, Limits, copy::inherited, open::resolve, pages::chosen};
+
+/// How pages are turned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rotation {
+    /// Clockwise, in degrees: 90, 180 or 270. It adds to how a page is turned already.
+    pub degrees: u16,
+    /// Which pages, as in `1-3,7`; all without it.
+    pub pages: Option<String>,
+}
+
+/// Turns the pages of `document`.
+pub(crate) fn rotate(
+    document: &mut Document,
+    rotation: &Rotation,
+    limits: &Limits,
+) -> Result<(), Error> {
+    if ![90, 180, 270].contains(&rotation.degrees) {
+        return Err(Error::BadAngle(rotation.degrees));
+    }
+    let pages: Vec<ObjectId> = document.page_iter().collect();
+    for id in chosen(rotation.pages.as_deref(), &pages, limits)? {
+        let page = document.get_dictionary(id)?;
+        let before = inherited(document, page, b"Rotate");
+        let before = before.as_ref().and_then(|it| resolve(document, it));
+        let before = before.and_then(|it| it.as_i64().ok()).unwrap_or(0);
+        let after = (before.rem_euclid(360) + i64::from(rotation.degrees)).rem_euclid(360);
+        document.get_dictionary_mut(id)?.set("Rotate", after);
+    }
+    Ok(())
+}

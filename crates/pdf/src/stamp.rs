@@ -1,0 +1,294 @@
+//! Stamps and watermarks: a page of a PDF file, drawn above or below the content of pages.
+
+use std::collections::HashMap;
+
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
+
+use crate::{
+    Error, Limits,
+    copy::inherited,
+    drawn::{drawn_area, times},
+    open::{open, resolve, value},
+    overlay::{Drawing, Layer, overlay},
+    page_form::{LEFT_OUT, MAX_CONTENT, area, matrix_of, unmarked},
+    pages::chosen,
+};
+
+/// Maximum number of objects that the page of a stamp refers to.
+const MAX_OBJECTS: usize = 50_000;
+/// Maximum depth of its objects.
+const MAX_DEPTH: usize = 50;
+
+/// A page of a PDF file, drawn on pages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stamp {
+    /// The PDF file.
+    pub file: Vec<u8>,
+    /// Its page that is drawn, from 1.
+    pub page: u32,
+    /// Whether what its page draws counts as its size, and not the page.
+    pub trimmed: bool,
+    /// Whether it is drawn above the content, and not below it.
+    pub above: bool,
+    /// Pages that it is drawn on, as in `1-3,7`; all without it.
+    pub pages: Option<String>,
+    /// From 0, which is invisible, to 1.
+    pub opacity: f32,
+    /// How it is turned.
+    pub turn: Turn,
+    /// Where on the page.
+    pub place: Place,
+}
+
+/// How a stamp is turned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Turn {
+    /// Counter-clockwise, by so many degrees.
+    Degrees(f32),
+    /// Along the line from the lower left corner of the page to the upper right one.
+    Upwards,
+    /// Along the line from the upper left corner of the page to the lower right one.
+    Downwards,
+}
+
+impl Turn {
+    /// The angle on a page of this size, counter-clockwise, in radians.
+    fn on(self, (width, height): (f32, f32)) -> f32 {
+        match self {
+            Self::Degrees(degrees) => degrees.to_radians(),
+            Self::Upwards => height.atan2(width),
+            Self::Downwards => -height.atan2(width),
+        }
+    }
+}
+
+/// Where a stamp is drawn, as people see the page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// In the middle of the page, as large as fits.
+    Whole,
+    /// At a place of the page.
+    At {
+        /// Across: 0 is at the left edge, 0.5 in the middle, 1 at the right edge.
+        across: f32,
+        /// Upwards: 0 is at the bottom, 0.5 in the middle, 1 at the top.
+        up: f32,
+        /// Moved to the right and upwards by so many points.
+        offset: (f32, f32),
+        /// Size as a multiple of its own; or else, if negative, its width as a part of the page's.
+        scale: f32,
+    },
+}
+
+/// Draws a stamp on pages of `document`.
+pub(crate) fn draw(document: &mut Document, stamp: &Stamp, limits: &Limits) -> Result<(), Error> {
+    if !(0.0..=1.0).contains(&stamp.opacity) {
+        return Err(Error::BadStamp("has an opacity below 0 or above 1"));
+    }
+    let source = open(&stamp.file, limits)?;
+    let Some(page) = source.page_iter().nth((stamp.page.max(1) - 1) as usize) else {
+        return Err(Error::BadStamp("has no page of this number"));
+    };
+    let (form, size) = import(document, &source, page, stamp.trimmed)?;
+    let pages: Vec<ObjectId> = document.page_iter().collect();
+    let layer = match stamp.above {
+        true => Layer::Above,
+        false => Layer::Below,
+    };
+    for page in chosen(stamp.pages.as_deref(), &pages, limits)? {
+        let (visible, turned) = view(document, page)?;
+        let drawing = Drawing {
+            form,
+            matrix: times(place(stamp, size, visible), turned),
+            opacity: stamp.opacity,
+        };
+        overlay(document, page, &[drawing], layer)?;
+    }
+    Ok(())
+}
+
+/// Size of a page as it is shown, and the transformation from there to its own space.
+fn view(document: &Document, page: ObjectId) -> Result<((f32, f32), [f32; 6]), Error> {
+    let page = document.get_dictionary(page)?;
+    let [left, bottom, right, top] = area(document, page)?;
+    let (wide, high) = (right - left, top - bottom);
+    Ok(match rotation_of(document, page) {
+        90 => ((high, wide), [0.0, 1.0, -1.0, 0.0, right, bottom]),
+        180 => ((wide, high), [-1.0, 0.0, 0.0, -1.0, right, top]),
+        270 => ((high, wide), [0.0, -1.0, 1.0, 0.0, left, top]),
+        _ => ((wide, high), [1.0, 0.0, 0.0, 1.0, left, bottom]),
+    })
+}
+
+fn rotation_of(document: &Document, page: &Dictionary) -> i64 {
+    let rotation = inherited(document, page, b"Rotate");
+    let rotation = rotation.as_ref().and_then(|it| resolve(document, it));
+    let rotation = rotation.and_then(|it| it.as_i64().ok());
+    rotation.unwrap_or(0).rem_euclid(360)
+}
+
+/// The transformation of the unit square to the place of a stamp on a page.
+fn place(stamp: &Stamp, (wide, high): (f32, f32), page: (f32, f32)) -> [f32; 6] {
+    let (sin, cos) = stamp.turn.on(page).sin_cos();
+    let around = |scale: f32| {
+        let (w, h) = (wide * scale, high * scale);
+        (w * cos.abs() + h * sin.abs(), w * sin.abs() + h * cos.abs())
+    };
+    let (scale, across, up, offset) = match stamp.place {
+        Place::Whole => {
+            let (w, h) = around(1.0);
+            ((page.0 / w).min(page.1 / h), 0.5, 0.5, (0.0, 0.0))
+        }
+        Place::At {
+            across,
+            up,
+            offset,
+            scale,
+        } => {
+            let scale = match scale < 0.0 {
+                true => -scale * page.0 / wide,
+                false => scale,
+            };
+            (scale, across, up, offset)
+        }
+    };
+    let (w, h) = around(scale);
+    let x = w / 2.0 + (page.0 - w) * across + offset.0;
+    let y = h / 2.0 + (page.1 - h) * up + offset.1;
+    let (w, h) = (wide * scale, high * scale);
+    let sized = [w, 0.0, 0.0, h, -w / 2.0, -h / 2.0];
+    times(sized, [cos, sin, -sin, cos, x, y])
+}
+
+/// Copies a page of `source` as a form XObject that fills the unit square. Returns its size as it
+/// is shown, in points.
+fn import(
+    document: &mut Document,
+    source: &Document,
+    page: ObjectId,
+    trimmed: bool,
+) -> Result<(ObjectId, (f32, f32)), Error> {
+    let page_of = source.get_dictionary(page)?;
+    let content = source.get_page_content_with_limit(page, MAX_CONTENT)?;
+    let mut area = area(source, page_of)?;
+    if trimmed {
+        let drawn = drawn_area(&content)?;
+        area = drawn.ok_or(Error::BadStamp(
+            "draws nothing: does a font have its characters?",
+        ))?;
+    }
+    let rotation = rotation_of(source, page_of);
+    let numbers = |numbers: &[f32]| -> Object {
+        Object::Array(numbers.iter().map(|it| Object::Real(*it)).collect())
+    };
+    let mut copier = Copier {
+        source,
+        places: HashMap::new(),
+        waiting: Vec::new(),
+    };
+    let resources = inherited(source, page_of, b"Resources");
+    let resources = match resources.as_ref().and_then(|it| resolve(source, it)) {
+        Some(resources) => copier.object(document, resources, 0)?,
+        None => Dictionary::new().into(),
+    };
+    let mut form = dictionary! {
+        "Type" => "XObject",
+        "Subtype" => "Form",
+        "BBox" => numbers(&area),
+        "Matrix" => numbers(&matrix_of(area, rotation)),
+        "Resources" => resources,
+        // What overlaps within it is one picture where it is translucent.
+        "Group" => dictionary! { "S" => "Transparency" },
+    };
+    if let Some(group) = value(source, page_of, b"Group") {
+        let group = copier.object(document, group, 0)?;
+        form.set("Group", group);
+    }
+    copier.drain(document)?;
+    let mut stream = Stream::new(form, unmarked(&content)?);
+    stream.compress()?;
+    let [left, bottom, right, top] = area;
+    let (wide, high) = (right - left, top - bottom);
+    let size = match rotation {
+        90 | 270 => (high, wide),
+        _ => (wide, high),
+    };
+    Ok((document.add_object(stream), size))
+}
+
+/// Copies objects of a stamp.
+struct Copier<'s> {
+    source: &'s Document,
+    places: HashMap<ObjectId, ObjectId>,
+    waiting: Vec<(ObjectId, ObjectId)>,
+}
+
+impl Copier<'_> {
+    fn drain(&mut self, document: &mut Document) -> Result<(), Error> {
+        while let Some((from, to)) = self.waiting.pop() {
+            if self.places.len() > MAX_OBJECTS {
+                return Err(Error::TooLarge {
+                    what: "objects of a stamp",
+                    count: self.places.len(),
+                    most: MAX_OBJECTS,
+                });
+            }
+            let copy = match self.source.objects.get(&from) {
+                Some(object) => self.object(document, object, 0)?,
+                None => Object::Null,
+            };
+            document.objects.insert(to, copy);
+        }
+        Ok(())
+    }
+
+    fn object(
+        &mut self,
+        document: &mut Document,
+        object: &Object,
+        depth: usize,
+    ) -> Result<Object, Error> {
+        if depth > MAX_DEPTH {
+            return Err(Error::Malformed("its objects are nested too deep"));
+        }
+        Ok(match object {
+            Object::Reference(id) => match self.places.get(id) {
+                Some(place) => (*place).into(),
+                None => {
+                    let place = document.new_object_id();
+                    self.places.insert(*id, place);
+                    self.waiting.push((*id, place));
+                    place.into()
+                }
+            },
+            Object::Array(array) => {
+                let copies = array.iter().map(|it| self.object(document, it, depth + 1));
+                Object::Array(copies.collect::<Result<_, _>>()?)
+            }
+            Object::Dictionary(dictionary) => self.dictionary(document, dictionary, depth)?.into(),
+            Object::Stream(stream) => {
+                let mut copy = stream.clone();
+                copy.dict = self.dictionary(document, &stream.dict, depth)?;
+                copy.dict.set("Length", stream.content.len() as i64);
+                copy.into()
+            }
+            plain => plain.clone(),
+        })
+    }
+
+    fn dictionary(
+        &mut self,
+        document: &mut Document,
+        source: &Dictionary,
+        depth: usize,
+    ) -> Result<Dictionary, Error> {
+        let mut copy = Dictionary::new();
+        for (key, object) in source {
+            if !LEFT_OUT.contains(&key.as_slice()) {
+                let made = self.object(document, object, depth + 1)?;
+                copy.set(key.clone(), made);
+            }
+        }
+        Ok(copy)
+    }
+}
