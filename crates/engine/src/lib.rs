@@ -6,6 +6,7 @@ mod error;
 mod helpers;
 mod html;
 mod isolation;
+mod pdf_change;
 mod print;
 mod produce;
 mod stamp;
@@ -16,7 +17,8 @@ pub use self::{
     helpers::validate,
     html::{Page, Template, key_of, media_type_of},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
+    pdf_change::{PdfChange, PdfChangeError, PdfChanges},
     print::PrintedDocument,
     produce::{Data, Job, Origin, PreparedTemplate, Product},
-    stamp::StampText,
+    stamp::{StampLook, StampSource},
 };

@@ -1,9 +1,11 @@
-//! Documents to be drawn on others: a line of text as outlines in any script, or a picture.
+//! What is drawn on the pages of PDF files: a line of text as outlines in any script, a picture, or
+//! a page of another file.
 
 use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use platen_document::Color;
+use platen_pdf::{Place, Stamp, Turn};
 use platen_render::{Format, RenderOptions};
 use serde_json::json;
 
@@ -14,35 +16,127 @@ const MAX_TEXT: usize = 500;
 /// Width of the page of a picture, which a larger one is shrunk to, in points.
 const PICTURE_POINTS: f32 = 4_000.0;
 
-/// A line of text.
+/// Points of a pixel of a picture, which is drawn at 96 dots per inch.
+const PIXEL: f32 = 0.75;
+/// Font size of a text without one, in points.
+const FONT_SIZE: f32 = 24.0;
+/// Part of the page's width that a text or picture without a size takes.
+const PART: f32 = 0.5;
+
+/// What is drawn on pages.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StampText {
-    /// The text; line feeds count as spaces.
-    pub text: String,
-    /// Font size, in points, from 1 to 500.
-    pub font_size: f32,
-    /// Font family; the usual one if it is missing or unknown.
+pub enum StampSource {
+    /// A line of text; line feeds count as spaces.
+    Text(String),
+    /// A picture: PNG, JPEG, GIF, WebP or SVG.
+    Picture(Vec<u8>),
+    /// A PDF file, and its page, from 1.
+    Pdf(Vec<u8>, u32),
+}
+
+/// How it is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StampLook {
+    /// Pages, as in `1-3,7`; all without it.
+    pub pages: Option<String>,
+    /// Whether it is above the content of pages, and not below.
+    pub above: bool,
+    /// Font family of a text; the usual one if it is missing or unknown.
     pub font: Option<String>,
-    /// Color.
+    /// Font size of a text, in points, from 1 to 500.
+    pub font_size: Option<f32>,
+    /// Color of a text.
     pub color: Color,
+    /// From 0, which is invisible, to 1.
+    pub opacity: f32,
+    /// How it is turned.
+    pub turn: Turn,
+    /// Across and upwards: from 0, the left or lower edge, to 1.
+    pub position: (f32, f32),
+    /// Moved to the right and upwards, in points.
+    pub offset: (f32, f32),
+    /// Size as a multiple of its own, or, if negative, width as a part of the page's. Without it a
+    /// PDF covers the page, and a text or picture takes half of the width.
+    pub scale: Option<f32>,
+}
+
+impl Default for StampLook {
+    fn default() -> Self {
+        Self {
+            pages: None,
+            above: true,
+            font: None,
+            font_size: None,
+            color: Color::from_rgb(0x80_8080),
+            opacity: 1.0,
+            turn: Turn::Degrees(0.0),
+            position: (0.5, 0.5),
+            offset: (0.0, 0.0),
+            scale: None,
+        }
+    }
 }
 
 impl Engine {
-    /// A PDF with one page, on which nothing but `text` is drawn, somewhere.
+    /// Draws `source`, to be drawn on pages. Blocks.
     ///
     /// # Errors
-    /// The text is empty or too long, or an error of the engine.
-    pub fn stamp_of_text(
+    /// A text that is empty or too long, a file that is no picture, or an error of the engine.
+    pub fn stamp(
         &self,
-        text: &StampText,
+        source: StampSource,
+        look: StampLook,
+        options: &RenderOptions,
+    ) -> Result<Stamp, Error> {
+        // How large it is without a scale, and what a multiple of its own size is.
+        let (file, page, own, unit) = match source {
+            StampSource::Text(text) => {
+                let own = look.font_size.map_or(-PART, |_| 1.0);
+                (self.text(&text, &look, options)?, 1, Some(own), 1.0)
+            }
+            StampSource::Picture(bytes) => {
+                let made = self.picture(&bytes, options)?;
+                (made, 1, Some(-PART), 1.0 / PIXEL)
+            }
+            StampSource::Pdf(bytes, page) => (bytes, page, None, 1.0),
+        };
+        let scale = look
+            .scale
+            .map(|scale| scale * if scale > 0.0 { unit } else { 1.0 });
+        let place = match scale.or(own) {
+            None => Place::Whole,
+            Some(scale) => Place::At {
+                across: look.position.0,
+                up: look.position.1,
+                offset: look.offset,
+                scale,
+            },
+        };
+        Ok(Stamp {
+            file,
+            page,
+            trimmed: own.is_some(),
+            above: look.above,
+            pages: look.pages,
+            opacity: look.opacity,
+            turn: look.turn,
+            place,
+        })
+    }
+
+    /// A PDF with one page, on which nothing but `text` is drawn, somewhere.
+    fn text(
+        &self,
+        text: &str,
+        look: &StampLook,
         options: &RenderOptions,
     ) -> Result<Vec<u8>, Error> {
-        let line = text.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if line.is_empty() || line.len() > MAX_TEXT {
             let message = format!("the text of a stamp has 1 to {MAX_TEXT} bytes");
             return Err(Error::Data(message));
         }
-        let size = text.font_size.clamp(1.0, 500.0);
+        let size = look.font_size.unwrap_or(FONT_SIZE).clamp(1.0, 500.0);
         // Wide enough for any characters; what is drawn counts, and not the page.
         let width = (line.chars().count() as f32 + 2.0) * size * 1.6;
         let mut template = json!({
@@ -53,26 +147,19 @@ impl Engine {
                 "margins": "0pt",
                 "background": {"watermark": {
                     "text": "{{ text }}", "fontSize": format!("{size}pt"), "angle": 0,
-                    "color": text.color.to_string(),
+                    "color": look.color.to_string(),
                 }},
             },
             "body": [{"type": "spacer", "height": "1pt"}],
         });
-        if let Some(font) = text.font.as_deref().filter(|font| self.has_family(font)) {
+        if let Some(font) = look.font.as_deref().filter(|font| self.has_family(font)) {
             template["theme"] = json!({"styles": {"body": {"fontFamily": font}}});
         }
-        self.stamp(template.to_string(), json!({"text": line}), options)
+        self.sheet(template.to_string(), json!({"text": line}), options)
     }
 
     /// A PDF with one page, on which nothing but the picture is drawn, somewhere.
-    ///
-    /// # Errors
-    /// The file is no picture, or an error of the engine.
-    pub fn stamp_of_picture(
-        &self,
-        bytes: &[u8],
-        options: &RenderOptions,
-    ) -> Result<Vec<u8>, Error> {
+    fn picture(&self, bytes: &[u8], options: &RenderOptions) -> Result<Vec<u8>, Error> {
         let page = format!("{PICTURE_POINTS}pt");
         let template = json!({
             "kind": "document",
@@ -81,10 +168,10 @@ impl Engine {
             "body": [{"type": "image", "source": "{{ picture }}", "alt": ""}],
         });
         let picture = format!("data:image/png;base64,{}", BASE64_STANDARD.encode(bytes));
-        self.stamp(template.to_string(), json!({"picture": picture}), options)
+        self.sheet(template.to_string(), json!({"picture": picture}), options)
     }
 
-    fn stamp(
+    fn sheet(
         &self,
         template: String,
         data: serde_json::Value,

@@ -5,7 +5,6 @@ use std::{cmp::Ordering, collections::BTreeMap};
 use axum::{
     body::Body,
     extract::{FromRequest, Request},
-    response::Response,
 };
 use hyper::HeaderMap;
 use platen_fault::Code;
@@ -19,7 +18,7 @@ use platen_server::{
     problem::Problem,
 };
 
-use crate::{api::FormApi, post_process, value::Values};
+use crate::{api::FormApi, value::Values};
 
 /// File fields that are not supported.
 const UNSUPPORTED_FILES: [&str; 1] = ["facturxXml"];
@@ -58,13 +57,6 @@ impl FromRequest<FormApi> for FormRequest {
             headers: parts.headers,
             form,
         })
-    }
-}
-
-impl FormRequest {
-    /// Responds with a single file as it is, or with several files in a ZIP.
-    pub(crate) async fn answer(&self, files: Vec<(String, Content)>) -> Result<Response, Problem> {
-        post_process::answer(&self.context, &self.headers, files).await
     }
 }
 

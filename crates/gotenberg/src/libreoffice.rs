@@ -8,7 +8,11 @@ use platen_office::{Job, Options, Source, Target};
 use platen_server::{intake::content::Content, problem::Problem};
 
 use crate::{
-    api::FormApi, changes::Changes, form::FormRequest, post_process::apply, value::Values,
+    api::FormApi,
+    changes::Changes,
+    form::FormRequest,
+    post_process::{answer, apply},
+    value::Values,
 };
 
 /// Gotenberg's option names and ours.
@@ -177,7 +181,7 @@ pub(crate) async fn convert_office(
     }
     let files = convert(&request.api, files, &options).await?;
     let files = apply(&request.api, files, changes).await?;
-    request.answer(files).await
+    answer(&request.context, &request.headers, files).await
 }
 
 /// Converts documents concurrently, bounded by the slots, and keeps their order.

@@ -18,7 +18,7 @@ use crate::{
     form::FormRequest,
     libreoffice::{Installed, OfficeOptions, convert},
     marking,
-    post_process::{apply, of_pdf},
+    post_process::{answer, apply, of_pdf},
     value::Values,
 };
 
@@ -40,7 +40,7 @@ async fn change(
     needed(&mut changes, &mut form.values)?;
     let files = form.take_pdfs()?;
     let files = apply(&request.api, files, changes).await?;
-    request.answer(files).await
+    answer(&request.context, &request.headers, files).await
 }
 
 /// Merges files in the order of their names.
@@ -206,5 +206,5 @@ pub(crate) async fn convert_pdfs(
         }
     }
     let files = convert(&request.api, files, &options).await?;
-    request.answer(files).await
+    answer(&request.context, &request.headers, files).await
 }

@@ -1,6 +1,6 @@
 //! PDF operations that a form requests, and the response: one file, or several in a ZIP.
 
-use std::{fs::File, sync::Arc};
+use std::sync::Arc;
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -11,13 +11,13 @@ use hyper::{
 use platen_document::work;
 use platen_pdf::{Conditions, NamedFile};
 use platen_server::{
+    archive::zip_of,
     intake::content::{self, Content, full},
     middleware::Context,
     problem::Problem,
     rendering::slots::{Lane, Ticket},
     respond::file_headers,
 };
-use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use crate::{api::FormApi, changes::Changes};
 
@@ -100,21 +100,4 @@ fn own_name(headers: &HeaderMap, files: &[(String, Content)]) -> Option<String> 
     let [(name, _)] = files else { return None };
     let requested = headers.contains_key("gotenberg-output-filename");
     (!requested && name != MERGED).then(|| name.clone())
-}
-
-/// A ZIP in an unnamed temporary file.
-async fn zip_of(files: Vec<(String, Content)>) -> Result<Content, Problem> {
-    let write = move || -> std::io::Result<File> {
-        let mut writer = ZipWriter::new(tempfile::tempfile()?);
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        for (name, content) in files {
-            writer.start_file(name.as_str(), options)?;
-            content.write_to(&mut writer)?;
-        }
-        Ok(writer.finish()?)
-    };
-    let made = tokio::task::spawn_blocking(write).await;
-    let made = made.map_err(std::io::Error::other).flatten();
-    let made = made.and_then(Content::of_file);
-    made.map_err(|error| full(&error))
 }

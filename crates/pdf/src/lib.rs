@@ -35,7 +35,9 @@ pub use self::{
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
     open::Limits,
-    operations::{Bookmarks, Conditions, Description, FileError, NamedFile, Operations, describe},
+    operations::{
+        Attached, Bookmarks, Conditions, Description, FileError, NamedFile, Operations, describe,
+    },
     page_form::{FormObject, PageForm, page_form},
     pages::{Split, page_count, split},
     protect::{Allowed, Printing, Protection, unprotect},

@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use serde::Serialize;
+
 use crate::{
     Error, Limits,
-    attachment::{Attachment, attach},
-    bookmark::{Bookmark, write_bookmarks},
+    attachment::{Attachment, attach, read_attachments},
+    bookmark::{Bookmark, read_bookmarks, write_bookmarks},
     flatten::flatten,
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
@@ -280,12 +282,32 @@ fn of<B>(file: &NamedFile<B>, error: Error) -> FileError {
 }
 
 /// What a file says of itself.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Description {
-    /// Its document properties.
-    pub metadata: Metadata,
     /// The number of its pages.
     pub pages: usize,
+    /// Its document properties.
+    pub metadata: Metadata,
+    /// Its bookmarks.
+    pub bookmarks: Vec<Bookmark>,
+    /// The files attached to it.
+    pub attachments: Vec<Attached>,
+}
+
+/// A file attached to a PDF file, without its content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attached {
+    /// Its name.
+    pub name: String,
+    /// Its size, in bytes.
+    pub size_bytes: usize,
+    /// Its media type.
+    pub media_type: Option<String>,
+    /// What it is to the document.
+    pub relationship: Option<String>,
+    /// What it is, for people.
+    pub description: Option<String>,
 }
 
 /// What `file` says of itself.
@@ -297,11 +319,22 @@ pub fn describe<B: AsRef<[u8]>>(
     limits: &Limits,
 ) -> Result<Description, FileError> {
     let bytes = file.bytes.as_ref();
-    let described = read_metadata(bytes, limits).and_then(|metadata| {
+    let described = || {
+        let attached = read_attachments(bytes, limits)?.into_iter();
         Ok(Description {
-            metadata,
             pages: page_count(bytes, limits)?,
+            metadata: read_metadata(bytes, limits)?,
+            bookmarks: read_bookmarks(bytes, limits)?,
+            attachments: attached
+                .map(|file| Attached {
+                    name: file.name,
+                    size_bytes: file.bytes.len(),
+                    media_type: file.media_type,
+                    relationship: file.relationship,
+                    description: file.description,
+                })
+                .collect(),
         })
-    });
-    described.map_err(|error| of(file, error))
+    };
+    described().map_err(|error| of(file, error))
 }

@@ -63,16 +63,23 @@ fn pdf_files_are_merged_split_and_described() {
          "input": {"file": file, "every": 1}},
         {"name": "flat", "type": "piece", "piece": "pdf", "action": "flatten",
          "input": {"file": "{{ steps.parts.output[1] }}"}},
+        {"name": "changed", "type": "piece", "piece": "pdf", "action": "change",
+         "input": {"files": ["{{ steps.one.output }}", "{{ steps.two.output }}"],
+                   "operations": [{"do": "merge"}, {"do": "stamp", "text": "Draft"},
+                                  {"do": "bookmarks", "bookmarks": [{"title": "T", "page": 2}]}]}},
+        {"name": "described", "type": "piece", "piece": "pdf", "action": "metadata",
+         "input": {"file": "{{ steps.changed.output }}"}},
         {"name": "one_more", "type": "piece", "piece": "render", "action": "render",
          "input": {"template": "bench-invoice", "format": "csv",
                    "data": {"invoiceNumber": "1", "customerName": "Ada", "items": []}}},
         {"name": "answer", "type": "respond", "body": {
             "pages": "{{ steps.about.output.pages }}", "title": "{{ steps.about.output.metadata.Title }}",
             "parts": "{{ steps.parts.output|length }}", "flat": "{{ steps.flat.output['$file'].name }}",
+            "marks": "{{ steps.described.output.bookmarks }}",
             "csv": "{{ steps.one_more.output['$file'].mediaType }}"}},
     ]));
     let expected = json!({"pages": 2, "title": "Both", "parts": 2, "flat": "merged-2.pdf",
-        "csv": "text/csv; charset=utf-8"});
+        "marks": [{"title": "T", "page": 2}], "csv": "text/csv; charset=utf-8"});
     assert_eq!(report["answer"]["body"], expected, "{report}");
 }
 

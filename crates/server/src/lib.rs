@@ -6,6 +6,7 @@
 
 mod accepted_run;
 mod access_log;
+pub mod archive;
 pub mod auth;
 pub mod backup;
 mod base_url;

@@ -21,6 +21,7 @@ use crate::{
         flows::{self, FlowApi},
         health::{self, HealthApi},
         page::Page,
+        pdf::{self, PdfApi},
         pieces::{self, PieceApi},
         render::{self, BatchLimits, RenderApi},
         results,
@@ -109,10 +110,16 @@ fn mount_documents(mounted: &mut Mounted, services: &Services) {
         max_body_bytes: config.office_max_body_bytes,
         timeout: Duration::from_millis(config.office_timeout_ms),
     };
+    let pdf = PdfApi {
+        engine: Arc::clone(&services.renderer.engine),
+        intake: Arc::clone(&services.intake),
+        slots: Arc::clone(&services.renderer.slots),
+    };
     mounted
         .add(templates::declaration::routes(), templates)
         .add(render::declaration::routes(), render)
         .add(convert::declaration::routes(), convert)
+        .add(pdf::routes(), pdf)
         .add(results::routes(), Arc::clone(&services.results));
 }
 

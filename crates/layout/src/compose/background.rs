@@ -7,6 +7,8 @@ use platen_document::{
     bound::{Background, Crop, FoldMarks, LineStyle, Watermark},
 };
 
+use unicode_bidi::BidiInfo;
+
 use super::composer::Composer;
 use crate::{
     figure::{Figure, PathCommand, Shape, glyph_outline},
@@ -88,14 +90,17 @@ impl Composer<'_> {
     fn text_outline(&mut self, watermark: &Watermark) -> (Vec<PathCommand>, f32) {
         let key = self.text.shaper.key(watermark.style, &self.text.styles);
         let space = self.text.shaper.primary(key).space;
+        let line = watermark.text.split_whitespace().collect::<Vec<_>>();
+        let line = line.join(" ");
         let mut commands = Vec::new();
         let mut x = 0.0;
-        for (index, text) in watermark.text.split_whitespace().enumerate() {
-            if index > 0 {
+        for (text, rtl) in visual_words(&line) {
+            if text == " " {
                 x += space;
+                continue;
             }
             let mut words = Vec::new();
-            self.text.shaper.shape(key, text, false, &mut words);
+            self.text.shaper.shape(key, text, rtl, &mut words);
             for id in words {
                 let word = self.text.shaper.word(id);
                 let Some(face) = self.text.shaper.face(word.face) else {
@@ -128,5 +133,58 @@ fn fold_marks(marks: FoldMarks, height: f32, items: &mut Vec<Item>) {
             color: MARK,
             style: LineStyle::Solid,
         });
+    }
+}
+
+/// The words and spaces of a line from left to right (UAX #9), and whether each is read from right
+/// to left.
+fn visual_words(line: &str) -> Vec<(&str, bool)> {
+    let bidi = BidiInfo::new(line, None);
+    let mut words = Vec::new();
+    for paragraph in &bidi.paragraphs {
+        let (levels, runs) = bidi.visual_runs(paragraph, paragraph.range.clone());
+        for run in runs {
+            let rtl = levels[run.start].is_rtl();
+            let first = words.len();
+            for word in line[run].split_inclusive(' ') {
+                let (text, space) = match word.strip_suffix(' ') {
+                    Some(text) => (text, Some(" ")),
+                    None => (word, None),
+                };
+                let text = Some(text).filter(|text| !text.is_empty());
+                words.extend(text.into_iter().chain(space).map(|piece| (piece, rtl)));
+            }
+            if rtl {
+                words[first..].reverse();
+            }
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_watermark_stand_in_the_order_in_which_they_are_seen() {
+        let seen = |line| visual_words(line);
+        assert_eq!(seen("a b"), [("a", false), (" ", false), ("b", false)]);
+        let hebrew = "\u{5d0}\u{5d1} \u{5d2}";
+        assert_eq!(
+            seen(hebrew),
+            [("\u{5d2}", true), (" ", true), ("\u{5d0}\u{5d1}", true)]
+        );
+        let mixed = "No \u{5d0} \u{5d1}";
+        assert_eq!(
+            seen(mixed),
+            [
+                ("No", false),
+                (" ", false),
+                ("\u{5d1}", true),
+                (" ", true),
+                ("\u{5d0}", true)
+            ]
+        );
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use platen_fonts::FontSettings;
 
 /// Where fonts come from.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct FontArguments {
     /// Font folder that takes precedence over system fonts; repeatable.
     #[arg(

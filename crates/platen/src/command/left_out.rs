@@ -5,9 +5,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::report::Failure;
 
 /// Their names.
-const LEFT_OUT: [&str; 14] = [
+const LEFT_OUT: [&str; 15] = [
     "convert",
     "merge",
+    "pdf",
     "flow",
     "serve",
     "worker",

@@ -94,7 +94,8 @@ impl StepExecutor<'_> {
         input: &Json,
     ) -> Result<Json, StepError> {
         let limit = self.limit(step, None);
-        let done = limit.bounded(|_| pdf_steps::call(action, input))?;
+        let engine = &self.services.engine;
+        let done = limit.bounded(|_| pdf_steps::call(action, input, engine))?;
         limit.check()?;
         done
     }

@@ -1,18 +1,20 @@
 //! Steps on PDF files: merge, split, flatten, metadata.
 
 use platen_document::work;
+use platen_engine::{Engine, PdfChanges};
 use platen_fault::Code;
 use platen_flow::StepError;
 use platen_pdf::{Conditions, FileError, Limits, NamedFile, Operations, Split};
-use serde_json::{Value as Json, json};
+use platen_render::RenderOptions;
+use serde_json::Value as Json;
 
 use super::File;
 
 /// Media type of their results.
 const PDF: &str = "application/pdf";
 
-/// Does `action` of the piece `pdf`.
-pub(super) fn call(action: &str, input: &Json) -> Result<Json, StepError> {
+/// Does `action` of the piece `pdf`; `engine` draws what is stamped.
+pub(super) fn call(action: &str, input: &Json, engine: &Engine) -> Result<Json, StepError> {
     let operations = match action {
         "merge" => {
             let operations = Operations {
@@ -29,8 +31,9 @@ pub(super) fn call(action: &str, input: &Json) -> Result<Json, StepError> {
             let file = named(File::of_value(&input["file"])?);
             let said = platen_pdf::describe(&file, &Limits::default());
             let said = said.map_err(|error| failed(&error))?;
-            return Ok(json!({"metadata": said.metadata, "pages": said.pages}));
+            return serde_json::to_value(said).map_err(|error| wrong(&error.to_string()));
         }
+        "change" => return change(input, engine),
         "split" => Operations {
             split: Some(how(input)?),
             ..Operations::default()
@@ -46,7 +49,7 @@ pub(super) fn call(action: &str, input: &Json) -> Result<Json, StepError> {
         },
         _ => {
             return Err(wrong(&format!(
-                "`pdf` has no action `{action}`; it has merge, split, flatten, metadata and setMetadata"
+                "`pdf` has no action `{action}`; it has merge, split, flatten, metadata, setMetadata and change"
             )));
         }
     };
@@ -56,6 +59,38 @@ pub(super) fn call(action: &str, input: &Json) -> Result<Json, StepError> {
     match is_split {
         true => Ok(made.collect()),
         false => Ok(made.next().unwrap_or_default()),
+    }
+}
+
+/// Applies a list of operations: a file, or a list where there are several.
+fn change(input: &Json, engine: &Engine) -> Result<Json, StepError> {
+    let changes = serde_json::from_value(input["operations"].clone());
+    let changes = changes.map_err(|error| wrong(&format!("the input `operations`: {error}")))?;
+    let files = match &input["files"] {
+        Json::Null => vec![File::of_value(&input["file"])?],
+        files => File::all_of(files)?,
+    };
+    let beside = match &input["beside"] {
+        Json::Null => Vec::new(),
+        beside => File::all_of(beside)?,
+    };
+    let options = RenderOptions::default();
+    let changes = PdfChanges {
+        changes,
+        aside: beside
+            .into_iter()
+            .map(|file| (file.name, file.bytes))
+            .collect(),
+        options: &options,
+    };
+    let made = engine.change_pdfs(files.into_iter().map(named).collect(), &changes);
+    let made = made.map_err(|error| StepError::new(error.code(), error.to_string()))?;
+    let mut made: Vec<Json> = (made.into_iter())
+        .map(|file| pdf(&file.name, file.bytes))
+        .collect();
+    match made.len() {
+        1 => Ok(made.remove(0)),
+        _ => Ok(made.into()),
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod extract;
 pub(crate) mod flows;
 pub(crate) mod health;
 pub(crate) mod page;
+pub(crate) mod pdf;
 pub(crate) mod pieces;
 pub(crate) mod render;
 pub(crate) mod results;

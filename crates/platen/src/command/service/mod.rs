@@ -14,6 +14,7 @@ mod isolation;
 mod merge;
 mod migrate;
 mod moving;
+mod pdf;
 mod pieces;
 mod serve;
 mod templates;
@@ -45,6 +46,8 @@ pub enum Command {
     Convert(convert::Arguments),
     /// Merge PDF files.
     Merge(merge::Arguments),
+    /// Change PDF files, and say what they are.
+    Pdf(pdf::Arguments),
     /// Run and check flows.
     Flow(flow::Arguments),
     /// Serve templates and documents over HTTP.
@@ -77,6 +80,7 @@ impl Command {
         match self {
             Self::Convert(arguments) => convert::run(&arguments, output),
             Self::Merge(arguments) => merge::run(&arguments, output),
+            Self::Pdf(arguments) => pdf::run(arguments, output),
             Self::Flow(arguments) => flow::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),
             Self::Worker(arguments) => worker::run(&arguments, output),

@@ -8,6 +8,7 @@ mod flows;
 mod html;
 mod imports;
 mod limits;
+mod pdf;
 mod render;
 mod results;
 mod service;

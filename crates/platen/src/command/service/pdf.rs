@@ -1,0 +1,477 @@
+//! `platen pdf`: changes PDF files, and says what they are.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Args, Subcommand};
+use platen_engine::{PdfChanges, StampLook};
+use platen_pdf::{Limits, NamedFile};
+use platen_render::RenderOptions;
+use serde_json::{Map, Value as Json, json};
+
+use super::{engine, read, read_json, write};
+use crate::{
+    command::font_arguments::FontArguments,
+    report::{Failure, OutputArguments, print_line, say},
+};
+
+/// Arguments of `platen pdf`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen pdf rotate scan.pdf --degrees 90 --pages 1-3 -o turned.pdf\n  \
+    platen pdf stamp invoice.pdf --text PAID --color red --diagonal --opacity 0.3 -o paid.pdf\n  \
+    platen pdf encrypt report.pdf --user-password-file secret.txt -o sealed.pdf\n  \
+    platen pdf change a.pdf b.pdf --operations operations.json -o both.pdf\n  \
+    platen pdf describe report.pdf")]
+pub struct Arguments {
+    #[command(subcommand)]
+    operation: Operation,
+}
+
+/// Files of an operation.
+#[derive(Debug, Args)]
+struct Files {
+    /// PDF files, in order.
+    #[arg(required = true, value_name = "IN")]
+    inputs: Vec<PathBuf>,
+    /// Output file, or the folder of several.
+    #[arg(long, short, value_name = "OUT")]
+    output: PathBuf,
+}
+
+/// Pages that an operation is about.
+#[derive(Debug, Args)]
+struct Pages {
+    /// Pages, as in `1-3,7`; default: all.
+    #[arg(long)]
+    pages: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Operation {
+    /// Say what PDF files are: pages, properties, bookmarks, attached files.
+    Describe {
+        /// PDF files.
+        #[arg(required = true, value_name = "IN")]
+        inputs: Vec<PathBuf>,
+    },
+    /// Write the attached files of a PDF file to a folder.
+    Attachments {
+        /// PDF file.
+        #[arg(value_name = "IN")]
+        input: PathBuf,
+        /// Folder for the files.
+        #[arg(long, short, value_name = "OUT")]
+        output: PathBuf,
+    },
+    #[command(flatten)]
+    Change(Change),
+}
+
+/// Operations that make PDF files.
+#[derive(Debug, Subcommand)]
+enum Change {
+    /// Apply a list of operations, as `POST /pdf` does.
+    #[command(name = "change")]
+    List {
+        #[command(flatten)]
+        files: Files,
+        /// JSON file with the list.
+        #[arg(long, value_name = "FILE")]
+        operations: PathBuf,
+        /// File that operations attach or draw, by its name; repeatable.
+        #[arg(long, value_name = "FILE")]
+        beside: Vec<PathBuf>,
+    },
+    /// Merge PDF files.
+    Merge {
+        #[command(flatten)]
+        files: Files,
+    },
+    /// Take PDF files apart.
+    Split {
+        #[command(flatten)]
+        files: Files,
+        /// Pages of a part.
+        #[arg(long, conflicts_with = "pages")]
+        every: Option<usize>,
+        #[command(flatten)]
+        pages: Pages,
+    },
+    /// Keep some pages, in the order in which they are named.
+    Select {
+        #[command(flatten)]
+        files: Files,
+        /// Pages, as in `1-3,7`.
+        #[arg(long)]
+        pages: String,
+    },
+    /// Turn pages clockwise.
+    Rotate {
+        #[command(flatten)]
+        files: Files,
+        /// 90, 180 or 270.
+        #[arg(long)]
+        degrees: u16,
+        #[command(flatten)]
+        pages: Pages,
+    },
+    /// Draw annotations and form fields on the pages.
+    Flatten {
+        #[command(flatten)]
+        files: Files,
+    },
+    /// Draw a text, a picture or a PDF on pages.
+    Stamp(Box<StampArguments>),
+    #[command(flatten)]
+    Detailed(Detailed),
+}
+
+/// Operations whose details are in files.
+#[derive(Debug, Subcommand)]
+enum Detailed {
+    /// Write bookmarks.
+    Bookmarks {
+        #[command(flatten)]
+        files: Files,
+        /// JSON file with a list of `{"title", "page", "children"}`; an empty list removes all.
+        #[arg(long, value_name = "FILE")]
+        bookmarks: PathBuf,
+    },
+    /// Attach a file.
+    Attach {
+        #[command(flatten)]
+        files: Files,
+        /// The file.
+        #[arg(long, value_name = "FILE")]
+        file: PathBuf,
+        /// What it is to the document: Source, Data, Alternative, Supplement and others.
+        #[arg(long)]
+        relationship: Option<String>,
+    },
+    /// Change document properties.
+    Metadata {
+        #[command(flatten)]
+        files: Files,
+        /// JSON file with the properties by name; an empty text removes one.
+        #[arg(long, value_name = "FILE")]
+        metadata: PathBuf,
+    },
+    /// Encrypt with AES-256.
+    Encrypt {
+        #[command(flatten)]
+        files: Files,
+        /// File with the password that opens the PDF, or `-`.
+        #[arg(long, value_name = "FILE")]
+        user_password_file: Option<PathBuf>,
+        /// File with the password that lifts restrictions; default: the user password.
+        #[arg(long, value_name = "FILE")]
+        owner_password_file: Option<PathBuf>,
+        /// Forbid printing, modifying, copying, annotating, filling or assembling; repeatable.
+        #[arg(long, value_name = "WHAT")]
+        forbid: Vec<String>,
+    },
+    /// Write encrypted files without encryption.
+    Decrypt {
+        #[command(flatten)]
+        files: Files,
+        /// File with the user or the owner password, or `-`.
+        #[arg(long, value_name = "FILE")]
+        password_file: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+struct StampArguments {
+    #[command(flatten)]
+    files: Files,
+    /// A line of text.
+    #[arg(long, conflicts_with = "file")]
+    text: Option<String>,
+    /// A picture or PDF.
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Draw below the content of pages.
+    #[arg(long)]
+    below: bool,
+    #[command(flatten)]
+    pages: Pages,
+    /// Font family of a text.
+    #[arg(long)]
+    font: Option<String>,
+    /// Font size of a text, in points.
+    #[arg(long)]
+    font_size: Option<f32>,
+    /// Color of a text, as `#ff0000` or `red`.
+    #[arg(long)]
+    color: Option<String>,
+    /// From 0, which is invisible, to 1; default: 1.
+    #[arg(long)]
+    opacity: Option<f32>,
+    /// Counter-clockwise, in degrees.
+    #[arg(long, allow_negative_numbers = true, conflicts_with = "diagonal")]
+    rotation: Option<f32>,
+    /// Along the diagonal of the page.
+    #[arg(long)]
+    diagonal: bool,
+    /// top-left, top, top-right, left, center, right, bottom-left, bottom or bottom-right.
+    #[arg(long)]
+    position: Option<String>,
+    /// A multiple of its own size.
+    #[arg(long, conflicts_with = "width")]
+    scale: Option<f32>,
+    /// Width as a part of the page's; default: half of it, and a PDF covers the page.
+    #[arg(long)]
+    width: Option<f32>,
+    #[command(flatten)]
+    fonts: FontArguments,
+}
+
+/// What is to be done.
+struct Plan {
+    files: Files,
+    operations: Json,
+    beside: Vec<PathBuf>,
+    fonts: FontArguments,
+}
+
+/// Runs the command.
+pub fn run(arguments: Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    match arguments.operation {
+        Operation::Describe { inputs } => describe(&inputs),
+        Operation::Attachments {
+            input,
+            output: folder,
+        } => attachments(&input, &folder, output),
+        Operation::Change(one) => change(plan(one)?, output),
+    }
+}
+
+fn plan(change: Change) -> Result<Plan, Failure> {
+    let mut beside = Vec::new();
+    let mut fonts = FontArguments::default();
+    let (files, one) = match change {
+        Change::List {
+            files,
+            operations,
+            beside,
+        } => {
+            return Ok(Plan {
+                files,
+                operations: read_json(&operations)?,
+                beside,
+                fonts,
+            });
+        }
+        Change::Merge { files } => (files, json!({"do": "merge"})),
+        Change::Split {
+            files,
+            every,
+            pages,
+        } => {
+            let one = json!({"do": "split", "every": every, "pages": pages.pages});
+            (files, one)
+        }
+        Change::Select { files, pages } => (files, json!({"do": "select", "pages": pages})),
+        Change::Rotate {
+            files,
+            degrees,
+            pages,
+        } => {
+            let one = json!({"do": "rotate", "degrees": degrees, "pages": pages.pages});
+            (files, one)
+        }
+        Change::Flatten { files } => (files, json!({"do": "flatten"})),
+        Change::Stamp(stamp) => {
+            beside.extend(stamp.file.clone());
+            let one = stamp.to_json();
+            fonts = stamp.fonts;
+            (stamp.files, one)
+        }
+        Change::Detailed(one) => of_files(one, &mut beside)?,
+    };
+    Ok(Plan {
+        files,
+        operations: Json::Array(vec![one]),
+        beside,
+        fonts,
+    })
+}
+
+/// The files and the operation of changes whose details are in files; `beside` gets those that are
+/// attached.
+fn of_files(change: Detailed, beside: &mut Vec<PathBuf>) -> Result<(Files, Json), Failure> {
+    Ok(match change {
+        Detailed::Bookmarks { files, bookmarks } => {
+            let list = read_json(&bookmarks)?;
+            (files, json!({"do": "bookmarks", "bookmarks": list}))
+        }
+        Detailed::Attach {
+            files,
+            file,
+            relationship,
+        } => {
+            let one = json!({"do": "attach", "file": name_of(&file), "relationship": relationship});
+            beside.push(file);
+            (files, one)
+        }
+        Detailed::Metadata { files, metadata } => {
+            let metadata = read_json(&metadata)?;
+            (files, json!({"do": "metadata", "metadata": metadata}))
+        }
+        Detailed::Encrypt {
+            files,
+            user_password_file,
+            owner_password_file,
+            forbid,
+        } => {
+            let password = |file: Option<PathBuf>| {
+                file.map_or_else(|| Ok(String::new()), |file| secret(&file))
+            };
+            let allow: Map<String, Json> = forbid
+                .into_iter()
+                .map(|what| (what, false.into()))
+                .collect();
+            let one = json!({
+                "do": "encrypt",
+                "userPassword": password(user_password_file)?,
+                "ownerPassword": password(owner_password_file)?,
+                "allow": allow,
+            });
+            (files, one)
+        }
+        Detailed::Decrypt {
+            files,
+            password_file,
+        } => {
+            let one = json!({"do": "decrypt", "password": secret(&password_file)?});
+            (files, one)
+        }
+    })
+}
+
+impl StampArguments {
+    fn to_json(&self) -> Json {
+        let mut one = json!({
+            "do": "stamp",
+            "text": self.text,
+            "file": self.file.as_deref().map(name_of),
+            "below": self.below,
+            "pages": self.pages.pages,
+            "font": self.font,
+            "fontSize": self.font_size,
+            "opacity": self.opacity.unwrap_or(StampLook::default().opacity),
+            "rotation": self.rotation,
+            "diagonal": self.diagonal,
+            "position": self.position,
+            "scale": self.scale,
+            "width": self.width,
+        });
+        if let Some(color) = &self.color {
+            one["color"] = color.as_str().into();
+        }
+        one
+    }
+}
+
+/// A password: the first line of a file.
+fn secret(file: &Path) -> Result<String, Failure> {
+    let bytes = read(file)?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        let message = format!("`{}` is not UTF-8", file.display());
+        Failure::caller(message, "write the password as text in one line")
+    })?;
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn change(plan: Plan, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let changes = serde_json::from_value(plan.operations).map_err(|error| {
+        let message = format!("this is not a list of operations: {error}");
+        Failure::caller(message, "docs/reference/pdf.md has all of them")
+    })?;
+    let mut files = Vec::new();
+    for path in &plan.files.inputs {
+        files.push(NamedFile {
+            name: name_of(path),
+            bytes: read(path)?,
+        });
+    }
+    let mut aside = BTreeMap::new();
+    for path in &plan.beside {
+        aside.insert(name_of(path), read(path)?);
+    }
+    let options = RenderOptions::default();
+    let changes = PdfChanges {
+        changes,
+        aside,
+        options: &options,
+    };
+    let made = engine(&plan.fonts).change_pdfs(files, &changes);
+    let made = made.map_err(|error| Failure::new(error.code(), error.to_string()))?;
+    let target = &plan.files.output;
+    let written: Vec<PathBuf> = match made.len() {
+        1 if !target.is_dir() => vec![target.clone()],
+        _ => {
+            create(target)?;
+            made.iter().map(|file| target.join(&file.name)).collect()
+        }
+    };
+    for (path, file) in written.iter().zip(&made) {
+        write(path, &file.bytes)?;
+        tell(path, file.bytes.len(), output);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn create(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::file("create", &folder.display().to_string(), &error))
+}
+
+fn tell(path: &Path, size: usize, output: OutputArguments) {
+    let name = path.display().to_string();
+    if output.json {
+        let report = json!({"ok": true, "output": name, "sizeBytes": size});
+        print_line(&report.to_string());
+    } else if !output.quiet && name != "-" {
+        say(format_args!("{name}: {size} bytes"));
+    }
+}
+
+fn describe(inputs: &[PathBuf]) -> Result<ExitCode, Failure> {
+    let mut all = Map::new();
+    for path in inputs {
+        let file = NamedFile {
+            name: path.display().to_string(),
+            bytes: read(path)?,
+        };
+        let said = platen_pdf::describe(&file, &Limits::default())
+            .map_err(|error| Failure::new(error.error.code(), error.to_string()))?;
+        all.insert(file.name, serde_json::to_value(said).unwrap_or_default());
+    }
+    let text = serde_json::to_string_pretty(&all).unwrap_or_default();
+    print_line(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn attachments(input: &Path, folder: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let found = platen_pdf::read_attachments(&read(input)?, &Limits::default());
+    let found = found.map_err(|error| Failure::new(error.code(), error.to_string()))?;
+    create(folder)?;
+    for file in found {
+        // A hostile file names its attachments as it likes.
+        let name = platen_render::plain_name(&file.name);
+        let path = folder.join(if name.is_empty() { "attachment" } else { &name });
+        write(&path, &file.bytes)?;
+        tell(&path, file.bytes.len(), output);
+    }
+    Ok(ExitCode::SUCCESS)
+}

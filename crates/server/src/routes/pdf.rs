@@ -1,0 +1,216 @@
+//! `POST /pdf` and `POST /pdf/describe`: PDF files changed by a list of operations, and what they say
+//! of themselves.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{body::Body, extract::State, response::Response};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{CONTENT_LENGTH, HeaderValue},
+};
+use platen_document::work;
+use platen_engine::{Engine, PdfChange, PdfChanges};
+use platen_fault::Code;
+use platen_pdf::{Limits, NamedFile, describe};
+use platen_render::RenderOptions;
+use serde_json::{Map, Value as Json, json};
+
+use crate::{
+    archive::zip_of,
+    intake::{
+        Intake, MemoryPermit,
+        content::{self, Content, full},
+        multipart,
+    },
+    operation::{Kind, Route, Tag, binary, description, post},
+    problem::Problem,
+    rendering::slots::{Lane, Slots, Ticket},
+    respond,
+};
+
+/// State of the handlers.
+#[derive(Clone)]
+pub(crate) struct PdfApi {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) intake: Arc<Intake>,
+    pub(crate) slots: Arc<Slots>,
+}
+
+/// The routes.
+pub(crate) fn routes() -> Vec<Route<PdfApi>> {
+    let file = json!({"type": "string", "format": "binary"});
+    let files =
+        json!({"type": "array", "items": file, "description": "PDF files, in their order."});
+    let beside = json!({
+        "type": "array", "items": file,
+        "description": "Files that operations attach or draw, by their names.",
+    });
+    let operations = json!({
+        "type": "string", "contentMediaType": "application/json",
+        "description": "Array of operations: objects with `do` and what it needs.",
+    });
+    let form = |properties: Json, required: Json| {
+        let schema = json!({"type": "object", "required": required, "properties": properties});
+        description("multipart/form-data", schema)
+    };
+    let change = form(
+        json!({"files": files, "operations": operations, "beside": beside}),
+        json!(["files", "operations"]),
+    );
+    let said = description("application/json", json!({"type": "object"}));
+    vec![
+        post("/pdf", change_files)
+            .kind(Kind::Render)
+            .tag(Tag::Render)
+            .summary("Changes PDF files: a list of operations is applied, one after another.")
+            .body(change)
+            .answer(200, binary(&["application/pdf", "application/zip"]))
+            .problems(&[413, 415, 422]),
+        post("/pdf/describe", describe_files)
+            .kind(Kind::Render)
+            .tag(Tag::Render)
+            .summary("Says of PDF files, by name: pages, properties, bookmarks, attached files.")
+            .body(form(json!({"files": files}), json!(["files"])))
+            .answer(200, said)
+            .problems(&[413, 415, 422]),
+    ]
+}
+
+/// A form that was read.
+struct Form {
+    files: Vec<(String, Content)>,
+    beside: Vec<(String, Content)>,
+    operations: Option<String>,
+    _room: MemoryPermit,
+}
+
+impl Form {
+    async fn read(api: &PdfApi, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+        let boundary = multipart::boundary(headers).ok_or_else(|| {
+            let detail = "send multipart/form-data with `files`";
+            Problem::new(Code::MediaTypeNotSupported, detail)
+        })?;
+        let (fields, room) = multipart::read(&api.intake, headers, body, &boundary).await?;
+        let mut form = Self {
+            files: Vec::new(),
+            beside: Vec::new(),
+            operations: None,
+            _room: room,
+        };
+        for field in fields {
+            match (field.name.as_str(), &field.file_name) {
+                ("files", Some(name)) => form.files.push((name.clone(), field.content)),
+                ("beside", Some(name)) => form.beside.push((name.clone(), field.content)),
+                ("operations", _) => form.operations = Some(field.text().await?),
+                (name, _) => {
+                    let detail = format!(
+                        "the form has the field `{name}`; it takes the files `files` and `beside` \
+                         and the text `operations`"
+                    );
+                    return Err(invalid(detail));
+                }
+            }
+        }
+        if form.files.is_empty() {
+            return Err(invalid("the form has no file in the field `files`"));
+        }
+        Ok(form)
+    }
+
+    fn operations(&self) -> Result<Vec<PdfChange>, Problem> {
+        let text = self.operations.as_deref();
+        let text = text.ok_or_else(|| invalid("the form has no field `operations`"))?;
+        serde_json::from_str(text)
+            .map_err(|error| invalid(format!("`operations` is not a list of operations: {error}")))
+    }
+
+    /// Memory for the files, which operations work in.
+    fn size_bytes(&self) -> u64 {
+        let all = self.files.iter().chain(&self.beside);
+        all.map(|(_, content)| content.size_bytes()).sum()
+    }
+}
+
+fn invalid(detail: impl Into<String>) -> Problem {
+    Problem::new(Code::InvalidRequest, detail)
+}
+
+fn read(files: Vec<(String, Content)>) -> Result<Vec<NamedFile<Vec<u8>>>, Problem> {
+    let read = |(name, content): (String, Content)| {
+        let bytes = content.read().map_err(|error| full(&error))?.to_vec();
+        Ok(NamedFile { name, bytes })
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Changes PDF files.
+pub(crate) async fn change_files(
+    State(api): State<PdfApi>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let form = Form::read(&api, &headers, body).await?;
+    let changes = form.operations()?;
+    let _permit = api.intake.reserve_bytes(form.size_bytes())?;
+    let engine = Arc::clone(&api.engine);
+    let work = move |ticket: &Ticket| {
+        let options = RenderOptions {
+            stop: Some(Arc::clone(&ticket.stop)),
+            ..RenderOptions::default()
+        };
+        let aside: BTreeMap<String, Vec<u8>> = (read(form.beside)?.into_iter())
+            .map(|file| (file.name, file.bytes))
+            .collect();
+        let changes = PdfChanges {
+            changes,
+            aside,
+            options: &options,
+        };
+        let made = engine.change_pdfs(read(form.files)?, &changes);
+        made.map_err(|error| Problem::of_error(error.code(), &error))
+    };
+    let made = api.slots.run(Lane::Batch, work).await?;
+    let mut files: Vec<(String, Content)> = (made.into_iter())
+        .map(|file| (file.name, Content::Held(file.bytes.into())))
+        .collect();
+    let (name, content, media_type) = match files.len() {
+        1 => {
+            let (name, content) = files.remove(0);
+            (name, content, "application/pdf")
+        }
+        _ => (
+            "files.zip".to_owned(),
+            zip_of(files).await?,
+            "application/zip",
+        ),
+    };
+    let size_bytes = content.size_bytes();
+    let mut response = respond::delivered(content::body_of(content));
+    let length = HeaderValue::from(size_bytes);
+    response.headers_mut().insert(CONTENT_LENGTH, length);
+    respond::file_headers(&mut response, &name, media_type)?;
+    Ok(response)
+}
+
+/// Says what PDF files are.
+pub(crate) async fn describe_files(
+    State(api): State<PdfApi>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let form = Form::read(&api, &headers, body).await?;
+    let _permit = api.intake.reserve_bytes(form.size_bytes())?;
+    let work = move |_: &Ticket| {
+        let mut all = Map::new();
+        for file in read(form.files)? {
+            work::look();
+            let said = describe(&file, &Limits::default())
+                .map_err(|error| Problem::of_error(error.error.code(), &error))?;
+            let said = serde_json::to_value(said).unwrap_or_default();
+            all.insert(file.name, said);
+        }
+        Ok(all)
+    };
+    let all = api.slots.run(Lane::Batch, work).await?;
+    Ok(respond::json(StatusCode::OK, &all))
+}

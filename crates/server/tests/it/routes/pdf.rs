@@ -1,0 +1,105 @@
+//! `POST /pdf` and `POST /pdf/describe`.
+
+use serde_json::json;
+
+use crate::app::{Answer, TestApp, template};
+
+type Part<'a> = (&'a str, &'a str, &'a [u8]);
+
+fn send(app: &TestApp, path: &str, parts: &[Part<'_>]) -> Answer {
+    let mut body = Vec::new();
+    for (name, file, content) in parts {
+        let file = match file.is_empty() {
+            true => String::new(),
+            false => format!("; filename=\"{file}\""),
+        };
+        let head = format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n");
+        body.extend(head.as_bytes());
+        body.extend(*content);
+        body.extend(b"\r\n");
+    }
+    body.extend(b"--b--\r\n");
+    let headers = [("content-type", "multipart/form-data; boundary=b")];
+    app.send("POST", path, &headers, &body)
+}
+
+fn pdf(app: &TestApp) -> Vec<u8> {
+    let request = json!({"definition": template("a", "Dear"), "data": {"name": "Ada"}});
+    let made = app.post("/render/pdf", &request);
+    assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
+    made.bytes
+}
+
+#[test]
+fn operations_are_applied_one_after_another() {
+    let app = TestApp::start();
+    let one = pdf(&app);
+    let operations = json!([
+        {"do": "merge"},
+        {"do": "rotate", "degrees": 90, "pages": "2"},
+        {"do": "stamp", "text": "Größe {{ x }}", "position": "top-right", "opacity": 0.5},
+        {"do": "bookmarks", "bookmarks": [{"title": "Two", "page": 2}]},
+        {"do": "metadata", "metadata": {"Title": "Both"}},
+        {"do": "attach", "file": "a.xml", "relationship": "Data"},
+        {"do": "encrypt", "userPassword": "u", "ownerPassword": "o"},
+    ]);
+    let text = operations.to_string();
+    let parts: [Part<'_>; 4] = [
+        ("files", "a.pdf", &one),
+        ("files", "b.pdf", &one),
+        ("beside", "a.xml", b"<a/>"),
+        ("operations", "", text.as_bytes()),
+    ];
+    let made = send(&app, "/pdf", &parts);
+    assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
+    assert_eq!(made.header("content-type"), "application/pdf");
+    let sealed: Part<'_> = ("files", "sealed.pdf", &made.bytes);
+    send(&app, "/pdf/describe", &[sealed]).problem(422, "document-encrypted");
+    let open = br#"[{"do": "decrypt", "password": "o"}, {"do": "split", "every": 1}]"#;
+    let opened = send(&app, "/pdf", &[sealed, ("operations", "", open)]);
+    assert_eq!(opened.header("content-type"), "application/zip");
+    let open = br#"[{"do": "decrypt", "password": "o"}]"#;
+    let opened = send(&app, "/pdf", &[sealed, ("operations", "", open)]);
+    assert_eq!(
+        opened.header("content-disposition"),
+        "attachment; filename=\"sealed.pdf\""
+    );
+    let said = send(&app, "/pdf/describe", &[("files", "x.pdf", &opened.bytes)]);
+    assert_eq!(said.status, 200);
+    let said = &said.json()["x.pdf"];
+    assert_eq!(said["pages"], 2, "{said}");
+    assert_eq!(said["metadata"]["Title"], "Both");
+    assert_eq!(said["bookmarks"], json!([{"title": "Two", "page": 2}]));
+    let attached = json!([{"name": "a.xml", "sizeBytes": 4, "mediaType": "text/xml",
+        "relationship": "Data", "description": null}]);
+    assert_eq!(said["attachments"], attached);
+}
+
+#[test]
+fn what_is_wrong_with_a_list_of_operations_is_told() {
+    let app = TestApp::start();
+    let one = pdf(&app);
+    let file: Part<'_> = ("files", "a.pdf", &one);
+    let told = |operations: &str, code: &str| {
+        let parts = [file, ("operations", "", operations.as_bytes())];
+        let problem = send(&app, "/pdf", &parts).problem(400, code);
+        problem["detail"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(told("[{", "invalid-request").contains("operations"));
+    assert!(told(r#"[{"do": "burn"}]"#, "invalid-request").contains("burn"));
+    assert!(told(r#"[{"do": "rotate", "degrees": 45}]"#, "invalid-option").contains("45"));
+    assert!(told(r#"[{"do": "select", "pages": "9"}]"#, "invalid-option").contains("a.pdf"));
+    assert!(told(r#"[{"do": "attach", "file": "b"}]"#, "invalid-option").contains("`b`"));
+    assert!(told(r#"[{"do": "stamp"}]"#, "invalid-option").contains("text"));
+    assert!(told(r#"[{"do": "encrypt"}]"#, "invalid-option").contains("password"));
+    let many = format!("[{}]", vec![r#"{"do": "flatten"}"#; 101].join(","));
+    assert!(told(&many, "invalid-option").contains("100"));
+    send(&app, "/pdf", &[file]).problem(400, "invalid-request");
+    send(&app, "/pdf", &[("operations", "", b"[]")]).problem(400, "invalid-request");
+    send(&app, "/pdf", &[file, ("other", "", b"x")]).problem(400, "invalid-request");
+    let not: [Part<'_>; 2] = [
+        ("files", "a.pdf", b"no"),
+        ("operations", "", b"[{\"do\": \"flatten\"}]"),
+    ];
+    send(&app, "/pdf", &not).problem(422, "not-pdf");
+}
