@@ -141,6 +141,8 @@ pub struct PageOptions {
     pub wait: Vec<Wait>,
     /// The media; if `None`, `print` for PDF and `screen` for images.
     pub media: Option<Media>,
+    /// Media features, such as `prefers-color-scheme`, and their values.
+    pub media_features: Vec<(String, String)>,
     /// Additional headers of requests to allowed hosts.
     pub extra_headers: Vec<ExtraHeader>,
     /// Cookies of requests to allowed hosts.
@@ -334,6 +336,8 @@ pub struct PictureOptions {
     pub full_page: bool,
     /// A part of the page; takes precedence over `full_page`.
     pub clip: Option<Clip>,
+    /// Selector of the element to capture; takes precedence over both.
+    pub selector: Option<String>,
     /// Whether to omit the white background of the page.
     pub transparent: bool,
 }
@@ -348,6 +352,7 @@ impl Default for PictureOptions {
             scale: 1.0,
             full_page: true,
             clip: None,
+            selector: None,
             transparent: false,
         }
     }

@@ -32,15 +32,20 @@ use crate::{
 
 /// Fields that would change the result and are not supported.
 #[rustfmt::skip]
-const UNSUPPORTED: [&str; 9] = [
-    "selector", "waitWindowStatus", "titleBookmarks", "pdfa", "pdfua", "downloadFrom",
-    "emulatedMediaFeatures", "failOnResourceHttpStatusCodes", "optimizeImages",
+const UNSUPPORTED: [&str; 5] = [
+    "titleBookmarks", "pdfa", "pdfua", "downloadFrom", "optimizeImages",
 ];
 #[derive(Deserialize)]
 struct FormCookie {
     name: String,
     value: String,
     domain: String,
+}
+
+#[derive(Deserialize)]
+struct MediaFeature {
+    name: String,
+    value: String,
 }
 
 /// Output format and file name.
@@ -114,6 +119,8 @@ async fn respond(
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false);
     let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false);
     let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes");
+    let resource_statuses: Vec<u16> = form.values.json("failOnResourceHttpStatusCodes");
+    let ignored: Vec<String> = form.values.json("ignoreResourceHttpStatusDomains");
     form.values.refuse_restrictions()?;
     let (source, key) = source(&mut form, from, &output).await?;
     let job = Job {
@@ -130,6 +137,7 @@ async fn respond(
     let printed = api.chromium.print(job).await?;
     check_status(printed.report.status, &statuses)?;
     let report = &printed.report;
+    check_resources(&report.statuses, &resource_statuses, &ignored)?;
     if fail_on_resource && !(report.missing.is_empty() && report.denied.is_empty()) {
         let failed = [report.missing.as_slice(), &report.denied]
             .concat()
@@ -166,17 +174,55 @@ fn check_status(status: Option<u16>, failing: &[u16]) -> Result<(), Problem> {
     } else {
         failing
     };
-    let fails = |status: u16| {
-        failing
-            .iter()
-            .any(|one| *one == status || (one % 100 == 99 && one / 100 == status / 100))
-    };
-    match status.filter(|status| fails(*status)) {
+    match status.filter(|status| is_in(*status, failing)) {
         Some(status) => {
             let detail = format!("the page came with the status {status}");
             Err(Problem::new(Code::PageStatus, detail))
         }
         None => Ok(()),
+    }
+}
+
+/// Whether a list names a status, by itself or by its hundred: `499`.
+fn is_in(status: u16, list: &[u16]) -> bool {
+    let names = |one: &u16| *one == status || (one % 100 == 99 && one / 100 == status / 100);
+    list.iter().any(names)
+}
+
+/// Returns 409 if a resource came with a status in `failing`, unless it is of an `ignored` domain or
+/// one below it.
+fn check_resources(
+    statuses: &[(String, u16)],
+    failing: &[u16],
+    ignored: &[String],
+) -> Result<(), Problem> {
+    let is_ignored = |url: &str| {
+        let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        let host = host
+            .rsplit_once(':')
+            .map_or(host, |(host, _)| host)
+            .to_ascii_lowercase();
+        ignored.iter().any(|domain| {
+            let domain = domain.trim().trim_start_matches("*.").to_ascii_lowercase();
+            let below = host.strip_suffix(&domain);
+            !domain.is_empty() && below.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        })
+    };
+    let failed: Vec<String> = (statuses.iter())
+        .filter(|(url, status)| is_in(*status, failing) && !is_ignored(url))
+        .map(|(url, status)| format!("{url} ({status})"))
+        .collect();
+    match failed.is_empty() {
+        true => Ok(()),
+        false => {
+            let detail = format!(
+                "resources came with a failing status: {}",
+                failed.join(", ")
+            );
+            Err(Problem::new(Code::ResourceFailed, detail))
+        }
     }
 }
 
@@ -231,6 +277,11 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
             .map(Wait::DefinedExpression),
     );
     wait.extend(values.text("waitForSelector").map(Wait::Selector));
+    wait.extend(values.text("waitWindowStatus").map(|status| {
+        let status = serde_json::Value::String(status);
+        Wait::DefinedExpression(format!("window.status === {status}"))
+    }));
+    let features: Vec<MediaFeature> = values.json("emulatedMediaFeatures");
     let cookies: Vec<FormCookie> = values.json("cookies");
     let extra: BTreeMap<String, String> = values.json("extraHttpHeaders");
     let mut extra = extra
@@ -252,6 +303,9 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
                 return Err(Problem::new(Code::InvalidRequest, detail));
             }
         },
+        media_features: (features.into_iter())
+            .map(|feature| (feature.name, feature.value))
+            .collect(),
         extra_headers: extra,
         cookies: cookies
             .into_iter()
@@ -361,6 +415,7 @@ fn picture(values: &mut Values, _: HeaderFooter) -> Result<PageOutput, Problem> 
         scale: values.number("deviceScaleFactor", 1.0),
         full_page: !values.truth("clip", false),
         clip: None,
+        selector: values.text("selector"),
         transparent: values.truth("omitBackground", false),
     };
     Ok(PageOutput {

@@ -1,6 +1,7 @@
 //! One page: a browser context of its own, prepared ahead of need and used once.
 
 mod page_state;
+mod picture;
 mod print;
 mod remote;
 mod request_interceptor;

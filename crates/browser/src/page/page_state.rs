@@ -28,6 +28,17 @@ pub struct Report {
     pub dialogs: Vec<String>,
     /// HTTP status of the page itself, if it was loaded from an address.
     pub status: Option<u16>,
+    /// Addresses of resources that came with another HTTP status than 200, and their status.
+    pub statuses: Vec<(String, u16)>,
+}
+
+impl Report {
+    /// Records the status of a resource, unless it is 200.
+    pub(crate) fn push_status(&mut self, url: &str, status: u16) {
+        if status != 200 && self.statuses.len() < MAX_ENTRIES && url.len() <= MAX_ENTRY_BYTES {
+            self.statuses.push((url.to_owned(), status));
+        }
+    }
 }
 
 #[derive(Debug, Default)]

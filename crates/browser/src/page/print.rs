@@ -15,7 +15,7 @@ use crate::{
     error::Error,
     options::{
         CSS_PIXELS_PER_INCH, Cookie, Job, MAX_SIDE_INCHES, Media, Output, PageOptions, PdfOptions,
-        PictureOptions, Source, Wait,
+        Source, Wait,
     },
 };
 
@@ -101,15 +101,23 @@ impl Page {
             .unwrap_or(if is_pdf { Media::Print } else { Media::Screen });
         // Printing uses print media by itself, but measuring the page before it does not.
         let is_measured = matches!(output, Output::Pdf(options) if options.single_page);
-        if is_pdf != (media == Media::Print) || !is_pdf || is_measured {
-            let name = if media == Media::Print {
-                "print"
-            } else {
-                "screen"
+        let is_usual = is_pdf == (media == Media::Print) && is_pdf && !is_measured;
+        if !is_usual || !options.media_features.is_empty() {
+            let name = match media {
+                Media::Print => "print",
+                Media::Screen => "screen",
             };
-            let _: Value = self
-                .call("Emulation.setEmulatedMedia", json!({ "media": name }))
-                .await?;
+            let features: Vec<Value> = (options.media_features.iter())
+                .map(|(name, value)| json!({ "name": name, "value": value }))
+                .collect();
+            let params = json!({ "media": name, "features": features });
+            let set: Result<Value, Error> = self.call("Emulation.setEmulatedMedia", params).await;
+            set.map_err(|error| match error {
+                Error::Refused { message, .. } => {
+                    Error::bad_option("emulatedMediaFeatures", message)
+                }
+                other => other,
+            })?;
         }
         if let Output::Picture(options) = output {
             let params = json!({
@@ -208,7 +216,7 @@ impl Page {
         Error::NotLoaded(reason)
     }
 
-    async fn evaluate(&self, expression: &str) -> Result<Value, Error> {
+    pub(super) async fn evaluate(&self, expression: &str) -> Result<Value, Error> {
         let params = json!({
             "expression": expression,
             "awaitPromise": true,
@@ -414,59 +422,6 @@ impl Page {
         let side = |name: &str| metrics["cssContentSize"][name].as_f64().unwrap_or(0.0);
         Ok((side("width"), side("height")))
     }
-
-    async fn picture<S: Sink>(
-        &self,
-        options: &PictureOptions,
-        report: Report,
-        max_bytes: u64,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        let mut clip = options.clip;
-        if clip.is_none() && options.full_page {
-            let metrics: Value = self.call("Page.getLayoutMetrics", json!({})).await?;
-            let size = &metrics["cssContentSize"];
-            clip = Some(crate::options::Clip {
-                x: 0.0,
-                y: 0.0,
-                width: size["width"].as_f64().unwrap_or(f64::from(options.width)),
-                height: size["height"].as_f64().unwrap_or(f64::from(options.height)),
-            });
-        }
-        if options.transparent {
-            let params = json!({ "color": { "r": 0, "g": 0, "b": 0, "a": 0 } });
-            let _: Value = self
-                .call("Emulation.setDefaultBackgroundColorOverride", params)
-                .await?;
-        }
-        let mut params = json!({
-            "format": options.format.name(),
-            "captureBeyondViewport": clip.is_some(),
-        });
-        if let Some(quality) = options.quality {
-            params["quality"] = quality.into();
-        }
-        if let Some(clip) = clip {
-            options.check_pixels(clip.width, clip.height)?;
-            params["clip"] = json!({
-                "x": clip.x, "y": clip.y, "width": clip.width, "height": clip.height, "scale": 1,
-            });
-        }
-        #[derive(Deserialize)]
-        struct Captured {
-            data: String,
-        }
-        let captured: Captured = self.call("Page.captureScreenshot", params).await?;
-        let bytes = decode(&captured.data, "Page.captureScreenshot")?;
-        if bytes.len() as u64 > max_bytes {
-            return Err(Error::TooLarge {
-                limit_bytes: max_bytes,
-            });
-        }
-        sink.begin(report);
-        sink.put(Bytes::from(bytes)).await;
-        Ok(())
-    }
 }
 
 /// Rejects a side that exceeds the limit of PDF readers.
@@ -478,7 +433,7 @@ fn check_side(inches: f64, how: &str) -> Result<(), Error> {
     Err(Error::bad_option("singlePage", text))
 }
 
-fn decode(data: &str, method: &'static str) -> Result<Vec<u8>, Error> {
+pub(super) fn decode(data: &str, method: &'static str) -> Result<Vec<u8>, Error> {
     STANDARD.decode(data).map_err(|error| Error::Refused {
         method,
         message: error.to_string(),

@@ -226,9 +226,12 @@ impl RequestInterceptor {
         let url = paused.request.url.clone();
         let headers = self.headers_for(&paused.request);
         let answer = self.outside.load(url.clone(), headers).await;
-        if let (Ok(answer), true) = (&answer, self.is_page(&paused)) {
-            self.page_state
-                .change(|state| state.report.status = Some(answer.status));
+        if let Ok(answer) = &answer {
+            let is_page = self.is_page(&paused);
+            self.page_state.change(|state| match is_page {
+                true => state.report.status = Some(answer.status),
+                false => state.report.push_status(&url, answer.status),
+            });
         }
         match answer {
             Ok(Answer {

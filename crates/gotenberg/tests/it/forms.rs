@@ -135,8 +135,7 @@ fn fields_mean_what_they_mean_to_gotenberg() {
     assert_eq!(with("waitForExpression", ready).status, 200);
     assert_eq!(with("singlePage", "true").status, 200);
     for (field, value) in [
-        ("selector", "p"),
-        ("waitWindowStatus", "done"),
+        ("titleBookmarks", "true"),
         ("facturxConformanceLevel", "EN 16931"),
     ] {
         with(field, value).problem(400, "unsupported-option");
@@ -288,4 +287,72 @@ fn headers_and_cookies_go_where_they_are_meant_to() {
     }
     assert!(of("/logo/a.png").contains("authorization: bearer s\r\n"));
     assert!(!of("/b.png").contains("authorization"));
+}
+
+#[test]
+fn pages_are_waited_for_emulated_and_captured_in_part() {
+    if is_chromium_missing() {
+        return;
+    }
+    let app = TestApp::start();
+    let page = (
+        "files",
+        "index.html",
+        "<style>body { margin: 0 } #a { width: 40px; height: 30px; background: red }\
+         @media (prefers-color-scheme: dark) { #a { width: 50px } }</style><p>above</p><div id=a></div>\
+         <script>setTimeout(() => { window.status = 'done' }, 100)</script>",
+    );
+    let size = |answer: &Answer| {
+        let text = String::from_utf8_lossy(&answer.bytes);
+        assert_eq!(answer.status, 200, "{text}");
+        let side = |at: usize| u32::from_be_bytes(answer.bytes[at..at + 4].try_into().unwrap());
+        (side(16), side(20))
+    };
+    let shot = |more: &[(&'static str, &'static str, &'static str)]| {
+        send(&app, "screenshot/html", &[&[page], more].concat())
+    };
+    let element = ("selector", "", "#a");
+    let status = ("waitWindowStatus", "", "done");
+    assert_eq!(size(&shot(&[element, status])), (40, 30));
+    let dark = r#"[{"name": "prefers-color-scheme", "value": "dark"}]"#;
+    let dark = ("emulatedMediaFeatures", "", dark);
+    assert_eq!(size(&shot(&[element, dark])), (50, 30));
+    shot(&[("selector", "", "#none")]).problem(400, "invalid-option");
+    shot(&[("selector", "", "[")]).problem(400, "invalid-option");
+    shot(&[("emulatedMediaFeatures", "", "{")]).problem(400, "invalid-request");
+}
+
+#[test]
+fn resources_with_a_failing_status_fail_the_form() {
+    if is_chromium_missing() {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 2048];
+            let _ = stream.read(&mut request);
+            let answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    let app = TestApp::with(Settings {
+        chromium_allowed_hosts: Some(vec![format!("127.0.0.1:{port}")]),
+        chromium_allow_private_addresses: Some(true),
+        ..Settings::default()
+    });
+    let html = format!("<link rel=stylesheet href=http://127.0.0.1:{port}/a.css><p>one</p>");
+    let page = ("files", "index.html", html.as_str());
+    let fail = ("failOnResourceHttpStatusCodes", "", "[499]");
+    assert_eq!(send(&app, "convert/html", &[page]).status, 200);
+    send(&app, "convert/html", &[page, fail]).problem(409, "resource-failed");
+    let ignored = ("ignoreResourceHttpStatusDomains", "", r#"["127.0.0.1"]"#);
+    assert_eq!(
+        send(&app, "convert/html", &[page, fail, ignored]).status,
+        200
+    );
+    let other = ("failOnResourceHttpStatusCodes", "", "[500]");
+    assert_eq!(send(&app, "convert/html", &[page, other]).status, 200);
 }
