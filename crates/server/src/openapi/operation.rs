@@ -69,7 +69,11 @@ fn request_body(body: &RequestBody, generator: &mut SchemaGenerator) -> Json {
 fn answers(operation: &Operation, generator: &mut SchemaGenerator) -> Json {
     let mut answers = Map::new();
     for status in operation.problems() {
-        let reference = format!("#/components/responses/{}", problems::name_of(status));
+        let name = match operation.tag {
+            Tag::Forms => problems::name_of_text(status),
+            _ => problems::name_of(status).to_owned(),
+        };
+        let reference = format!("#/components/responses/{name}");
         answers.insert(status.to_string(), json!({"$ref": reference}));
     }
     // A declared response takes precedence over a problem with the same status.

@@ -36,12 +36,26 @@ pub(super) fn name_of(code: u16) -> &'static str {
         .map_or("InternalServerError", |(_, name, _)| name)
 }
 
-/// The response components of all problems.
+/// The component of a problem that is text, unless the client accepts JSON.
+pub(super) fn name_of_text(code: u16) -> String {
+    format!("{}Text", name_of(code))
+}
+
+/// The response components of all problems, and of those that are text.
 pub(super) fn components() -> Map<String, Json> {
+    let document =
+        json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+    let mut either = document.clone();
+    either["text/plain"] = json!({"schema": {"type": "string"}});
+    let mut all = of_content(&document, "");
+    all.extend(of_content(&either, "Text"));
+    all
+}
+
+fn of_content(content: &Json, ending: &str) -> Map<String, Json> {
     PROBLEMS
         .iter()
         .map(|(code, name, about)| {
-            let content = json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
             let (id, what) = REQUEST_ID;
             let mut headers = json!({id: {"description": what, "schema": {"type": "string"}}});
             if matches!(code, 429 | 503) {
@@ -51,7 +65,7 @@ pub(super) fn components() -> Map<String, Json> {
                 });
             }
             let answer = json!({"description": about, "headers": headers, "content": content});
-            ((*name).to_owned(), answer)
+            (format!("{name}{ending}"), answer)
         })
         .collect()
 }
