@@ -9,7 +9,7 @@ use platen_server::{
     rendering::{Renderer, chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
 };
 
-use crate::webhook::Webhooks;
+use crate::{download::Downloads, webhook::Webhooks};
 
 /// State of the form handlers.
 #[derive(Clone)]
@@ -20,6 +20,7 @@ pub(crate) struct FormApi {
     pub(crate) libreoffice: Arc<LibreOffice>,
     pub(crate) slots: Arc<Slots>,
     pub(crate) webhooks: Arc<Webhooks>,
+    pub(crate) downloads: Arc<Downloads>,
     pub(crate) deferred: Arc<DeferredRequests>,
     pub(crate) metrics: Arc<Metrics>,
     /// Timeout from the request for a page to its PDF or image.

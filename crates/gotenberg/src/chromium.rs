@@ -32,9 +32,7 @@ use crate::{
 
 /// Fields that would change the result and are not supported.
 #[rustfmt::skip]
-const UNSUPPORTED: [&str; 5] = [
-    "titleBookmarks", "pdfa", "pdfua", "downloadFrom", "optimizeImages",
-];
+const UNSUPPORTED: [&str; 4] = ["titleBookmarks", "pdfa", "pdfua", "optimizeImages"];
 #[derive(Deserialize)]
 struct FormCookie {
     name: String,

@@ -23,7 +23,7 @@ use crate::{api::FormApi, value::Values};
 /// File fields that are not supported.
 const UNSUPPORTED_FILES: [&str; 1] = ["facturxXml"];
 /// File fields whose files are no documents of the request.
-const ASIDE: [&str; 3] = ["embeds", "watermark", "stamp"];
+pub(crate) const ASIDE: [&str; 3] = ["embeds", "watermark", "stamp"];
 
 /// A parsed form.
 #[derive(Debug)]
@@ -50,7 +50,8 @@ impl FromRequest<FormApi> for FormRequest {
         let (mut parts, body) = request.into_parts();
         let context = parts.extensions.remove::<Context>();
         let context = context.ok_or_else(|| Problem::internal("a request without a context"))?;
-        let form = Form::read(&api.intake, &parts.headers, body).await?;
+        let mut form = Form::read(&api.intake, &parts.headers, body).await?;
+        api.downloads.add_to(&mut form, &api.intake).await?;
         Ok(Self {
             api: api.clone(),
             context,

@@ -6,6 +6,7 @@ mod changes;
 mod chromium;
 mod convention;
 mod declaration;
+mod download;
 mod form;
 mod libreoffice;
 mod markdown;
@@ -25,7 +26,7 @@ use platen_server::{
     services::Services,
 };
 
-use self::{api::FormApi, webhook::Webhooks};
+use self::{api::FormApi, download::Downloads, webhook::Webhooks};
 
 /// The Gotenberg routes as an extension.
 struct Gotenberg {
@@ -44,6 +45,7 @@ pub fn extension(services: &Services) -> Arc<dyn Extension> {
         libreoffice: Arc::clone(&services.libreoffice),
         slots: Arc::clone(&services.renderer.slots),
         webhooks: Arc::new(Webhooks::new(&config.webhook, services.webhook_key.clone())),
+        downloads: Arc::new(Downloads::new(&config.download)),
         deferred: Arc::clone(&services.deferred),
         metrics: Arc::clone(&services.metrics),
         render_timeout: config.render_timeout(),

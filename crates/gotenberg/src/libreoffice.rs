@@ -76,7 +76,7 @@ const CHOICES: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 /// Fields that would change the result and are not supported.
-const UNSUPPORTED: [&str; 2] = ["downloadFrom", "optimizeImages"];
+const UNSUPPORTED: [&str; 1] = ["optimizeImages"];
 /// Resolution in dots per inch if the form asks for a reduction but names no resolution.
 const RESOLUTION: &str = "300";
 

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Fields that would change the result and are not supported.
-const UNSUPPORTED: [&str; 3] = ["optimizeImages", "titleBookmarks", "downloadFrom"];
+const UNSUPPORTED: [&str; 2] = ["optimizeImages", "titleBookmarks"];
 /// Fields that only one route supports.
 const ARCHIVE: [&str; 2] = ["pdfa", "pdfua"];
 

@@ -53,9 +53,10 @@ mod throttle;
 
 pub use self::{
     config::{
-        CONTROLLER_SOCKET, ChildIsolation, Config, ConfigError, DatabaseConfig, ExposureConfig,
-        FOREIGN, Foreign, LogFormat, LogLevel, MailConfig, RenderIsolation, SETTINGS, SandboxLevel,
-        Setting, Settings, TraceConfig, Weakness, WebhookConfig, read_secret_file, secret_variable,
+        CONTROLLER_SOCKET, ChildIsolation, Config, ConfigError, DatabaseConfig, DownloadConfig,
+        ExposureConfig, FOREIGN, Foreign, LogFormat, LogLevel, MailConfig, RenderIsolation,
+        SETTINGS, SandboxLevel, Setting, Settings, TraceConfig, Weakness, WebhookConfig,
+        read_secret_file, secret_variable,
     },
     extension::{Extension, ExtensionFactory},
     server::{Server, serve},

@@ -296,3 +296,67 @@ fn a_key_is_taken_as_the_password_of_basic_credentials() {
     // me:render-key
     assert_eq!(status("Basic bWU6cmVuZGVyLWtleQ=="), 200);
 }
+
+#[test]
+fn files_are_loaded_from_allowed_hosts() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let app = TestApp::with(platen_server::Settings {
+        download_allowed_hosts: Some(vec![format!("127.0.0.1:{port}")]),
+        download_allow_private_addresses: Some(true),
+        ..platen_server::Settings::default()
+    });
+    let one = pdf(&app, "One");
+    let (sent, got) = std::sync::mpsc::channel();
+    let file = one.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            let mut request = vec![0; 4096];
+            let read = std::io::Read::read(&mut stream, &mut request).unwrap_or(0);
+            let request = String::from_utf8_lossy(&request[..read]).into_owned();
+            let (status, body): (_, &[u8]) = match request.split(' ').nth(1) {
+                Some("/a/page_1.pdf") => ("200 OK", &file),
+                Some("/data.xml") => ("200 OK", b"<a/>"),
+                _ => ("404 Not Found", b""),
+            };
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+            );
+            let _ = std::io::Write::write_all(&mut stream, head.as_bytes());
+            let _ = std::io::Write::write_all(&mut stream, body);
+            let _ = sent.send(request);
+        }
+    });
+    let base = format!("http://127.0.0.1:{port}");
+    let list = json!([
+        {"url": format!("{base}/a/page_1.pdf"), "extraHttpHeaders": {"X-Foo": "bar"}},
+        {"url": format!("{base}/data.xml"), "embedded": true},
+    ]);
+    let text = list.to_string();
+    let made = change(&app, "flatten", &[("downloadFrom", "", text.as_bytes())]);
+    let name = "attachment; filename=\"page_1.pdf\"";
+    assert_eq!(made.header("content-disposition"), name);
+    let attached = read_attachments(&made.bytes, &LIMITS).expect("a file");
+    assert_eq!(attached[0].bytes, b"<a/>");
+    assert!(
+        got.recv()
+            .expect("a request")
+            .to_lowercase()
+            .contains("x-foo: bar")
+    );
+    let load = |url: String| {
+        let text = json!([{"url": url}]).to_string();
+        send(
+            &app,
+            "pdfengines/flatten",
+            &[("downloadFrom", "", text.as_bytes())],
+        )
+    };
+    load(format!("{base}/none.pdf")).problem(400, "invalid-request");
+    load("http://127.0.0.2:1/a.pdf".to_owned()).problem(403, "address-denied");
+    load("ftp://127.0.0.1/a.pdf".to_owned()).problem(403, "address-denied");
+    let broken: Field<'_> = ("downloadFrom", "", b"[{");
+    send(&app, "pdfengines/flatten", &[broken]).problem(400, "invalid-request");
+}

@@ -219,7 +219,7 @@ fn office_files_become_one_file_or_several() {
     convert(&[file, ("pdfa", "", b"PDF/A-9z")]).problem(400, "invalid-request");
     convert(&[file, ("zoom", "", b"0")]).problem(400, "invalid-request");
     convert(&[file, ("pageLayout", "", b"4")]).problem(400, "invalid-request");
-    convert(&[file, ("downloadFrom", "", b"[]")]).problem(400, "unsupported-option");
+    convert(&[file, ("optimizeImages", "", b"true")]).problem(400, "unsupported-option");
     let fields = [
         file,
         other,

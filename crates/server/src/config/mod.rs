@@ -2,6 +2,7 @@
 //! in this order.
 
 mod bind;
+mod download;
 mod exposure;
 mod flow;
 mod foreign;
@@ -30,6 +31,7 @@ use platen_fonts::FontSettings;
 use serde::Serialize;
 
 pub use self::{
+    download::DownloadConfig,
     exposure::ExposureConfig,
     flow::FlowConfig,
     foreign::{FOREIGN, Foreign},
@@ -206,6 +208,9 @@ pub struct Config {
     /// Webhook delivery of results.
     #[serde(flatten)]
     pub webhook: WebhookConfig,
+    /// Files that forms name by URL.
+    #[serde(flatten)]
+    pub download: DownloadConfig,
     /// Distributed traces.
     #[serde(flatten)]
     pub trace: TraceConfig,
@@ -252,6 +257,7 @@ impl Config {
             flow: FlowConfig::resolve(&settings, cores),
             results: ResultConfig::resolve(&settings)?,
             webhook: WebhookConfig::resolve(&settings),
+            download: DownloadConfig::resolve(&settings),
             trace: TraceConfig::resolve(&settings)?,
             database: DatabaseConfig::resolve(&settings),
             s3: S3Config::resolve(&settings)?,
@@ -353,6 +359,7 @@ impl Config {
             ("body_timeout_ms", self.body_timeout_ms),
             ("write_timeout_ms", self.write_timeout_ms),
             ("webhook_timeout_ms", self.webhook.timeout_ms),
+            ("download_timeout_ms", self.download.timeout_ms),
             ("flow_timeout_ms", self.flow.timeout_ms),
             ("flow_lease_ms", self.flow.lease_ms),
             ("max_connections", u64::from(self.max_connections)),

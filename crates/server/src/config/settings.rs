@@ -259,6 +259,11 @@ settings! {
         webhook_retry_wait_ms: u64 = "WEBHOOK_RETRY_WAIT_MS", "1000", "Delay before the first retry, doubled for each further one up to 30 s.";
         webhook_timeout_ms: u64 = "WEBHOOK_TIMEOUT_MS", "30000", "Timeout of one attempt.";
     }
+    "Files that forms name" {
+        download_allowed_hosts: Vec<String> = "DOWNLOAD_ALLOWED_HOSTS", "none", "Hosts from which Gotenberg's `downloadFrom` may load files, such as `*.example.com`.";
+        download_allow_private_addresses: bool = "DOWNLOAD_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
+        download_timeout_ms: u64 = "DOWNLOAD_TIMEOUT_MS", "30000", "Timeout of one file.";
+    }
     "Benchmarks" {
         bench_results_dir: PathBuf = "BENCH_RESULTS_DIR", "none", "Folder of benchmark results that `/bench` shows.";
     }

@@ -1,0 +1,193 @@
+//! Files that a form names by URL (`downloadFrom`): loaded from allowed hosts, as if they had been
+//! uploaded.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use platen_fault::{Code, What};
+use platen_outbound::{Answer, Error, Outbound, Settings};
+use platen_render::{chain, plain_name};
+use platen_server::{
+    DownloadConfig,
+    intake::{
+        Intake,
+        content::{Content, full},
+    },
+    problem::Problem,
+};
+use serde::Deserialize;
+
+use crate::form::{ASIDE, Form};
+
+/// Maximum number of files of a form.
+const MAX_FILES: usize = 50;
+/// Maximum size of a file, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// A file to load.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Download {
+    url: String,
+    #[serde(default)]
+    extra_http_headers: BTreeMap<String, String>,
+    /// Whether it is attached to the PDF, and is no document itself.
+    #[serde(default)]
+    embedded: bool,
+    /// The file field that it belongs to.
+    field: Option<String>,
+}
+
+/// Loads files.
+pub(crate) struct Downloads {
+    outbound: Arc<Outbound>,
+}
+
+impl Downloads {
+    pub(crate) fn new(config: &DownloadConfig) -> Self {
+        let outbound = Outbound::new(&Settings {
+            allowed_hosts: config.allowed_hosts.clone(),
+            allow_private_addresses: config.allow_private_addresses,
+            timeout: Duration::from_millis(config.timeout_ms),
+            max_bytes: MAX_BYTES,
+            ..Settings::default()
+        });
+        Self {
+            outbound: Arc::new(outbound),
+        }
+    }
+
+    /// Adds the files that `form` names to those that it has, one after another.
+    pub(crate) async fn add_to(&self, form: &mut Form, intake: &Intake) -> Result<(), Problem> {
+        let list: Vec<Download> = form.values.json("downloadFrom");
+        if list.len() > MAX_FILES {
+            let detail = format!("`downloadFrom` names more than {MAX_FILES} files");
+            return Err(Problem::new(
+                Code::TooLarge(What::Form, MAX_FILES as u64),
+                detail,
+            ));
+        }
+        let mut left = intake.form_max_body_bytes;
+        for download in list {
+            // The answer is in memory until it is on disk.
+            let _room = intake.reserve_bytes(MAX_BYTES.min(left))?;
+            let (name, bytes) = self.load(&download).await?;
+            left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
+                let limit = intake.form_max_body_bytes;
+                let detail = "the files that `downloadFrom` names are too large together";
+                Problem::new(Code::TooLarge(What::Form, limit), detail)
+            })?;
+            let content = on_disk(bytes).await?;
+            let field = match &download.field {
+                _ if download.embedded => Some("embeds"),
+                Some(field) => ASIDE.into_iter().find(|known| known == field),
+                None => None,
+            };
+            match field {
+                Some(field) => form.aside.push((field.to_owned(), name, content)),
+                None => drop(form.files.insert(name, content)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn load(&self, download: &Download) -> Result<(String, Vec<u8>), Problem> {
+        let outbound = Arc::clone(&self.outbound);
+        let url = download.url.clone();
+        let headers: Vec<(String, String)> =
+            download.extra_http_headers.clone().into_iter().collect();
+        let sent =
+            tokio::task::spawn_blocking(move || outbound.send("GET", &url, &headers, &[])).await;
+        let sent = sent.map_err(|error| Problem::internal(error.to_string()))?;
+        let shown: String = download.url.chars().take(200).collect();
+        let answer = sent.map_err(|error| match error {
+            Error::NotAllowed(_) => {
+                let detail = format!("{shown} is not at an allowed host (DOWNLOAD_ALLOWED_HOSTS)");
+                Problem::new(Code::AddressDenied, detail)
+            }
+            other => failed(&shown, &chain(&other)),
+        })?;
+        if !(200..300).contains(&answer.status) {
+            return Err(failed(
+                &shown,
+                &format!("it came with the status {}", answer.status),
+            ));
+        }
+        match name_of(&answer, &download.url) {
+            Some(name) => Ok((name, answer.body)),
+            None => Err(failed(
+                &shown,
+                "neither its address nor Content-Disposition has a name",
+            )),
+        }
+    }
+}
+
+fn failed(url: &str, why: &str) -> Problem {
+    let detail = format!("the file {url} of `downloadFrom` cannot be loaded: {why}");
+    Problem::new(Code::InvalidRequest, detail)
+}
+
+/// The name of a file: that of `Content-Disposition`, or else the last part of the path.
+fn name_of(answer: &Answer, url: &str) -> Option<String> {
+    let mut headers = answer.headers.iter();
+    let disposition = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-disposition"));
+    let given = disposition.and_then(|(_, value)| {
+        let rest = value.split(';').map(str::trim).find_map(|part| {
+            let (name, value) = part.split_once('=')?;
+            name.trim()
+                .eq_ignore_ascii_case("filename")
+                .then_some(value.trim())
+        })?;
+        Some(rest.trim_matches('"').to_owned())
+    });
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    let last = || {
+        path.split_once('/')?
+            .1
+            .rsplit('/')
+            .next()
+            .map(str::to_owned)
+    };
+    let name = plain_name(&given.or_else(last)?);
+    (!name.is_empty()).then_some(name)
+}
+
+/// Moves a file to disk.
+async fn on_disk(bytes: Vec<u8>) -> Result<Content, Problem> {
+    let write = move || {
+        let mut file = tempfile::tempfile()?;
+        std::io::Write::write_all(&mut file, &bytes)?;
+        Content::of_file(file)
+    };
+    let made = tokio::task::spawn_blocking(write).await;
+    let made = made.map_err(std::io::Error::other).flatten();
+    made.map_err(|error| full(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_the_names_that_servers_give_them() {
+        let named = |disposition: Option<&str>, url: &str| {
+            let headers =
+                disposition.map(|value| ("Content-Disposition".to_owned(), value.to_owned()));
+            let answer = Answer {
+                status: 200,
+                headers: headers.into_iter().collect(),
+                body: Vec::new(),
+            };
+            name_of(&answer, url)
+        };
+        let plain = "https://example.org/files/a.pdf?key=1";
+        assert_eq!(named(None, plain).as_deref(), Some("a.pdf"));
+        let given = Some("attachment; filename=\"b c.pdf\"");
+        assert_eq!(named(given, plain).as_deref(), Some("b c.pdf"));
+        let hostile = Some("attachment; filename=\"../../etc/passwd\"");
+        assert_eq!(named(hostile, plain).as_deref(), Some("passwd"));
+        assert_eq!(named(None, "https://example.org"), None);
+        assert_eq!(named(None, "https://example.org/"), None);
+    }
+}
