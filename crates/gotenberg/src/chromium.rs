@@ -116,9 +116,7 @@ async fn respond(
     };
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false);
     let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false);
-    let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes");
-    let resource_statuses: Vec<u16> = form.values.json("failOnResourceHttpStatusCodes");
-    let ignored: Vec<String> = form.values.json("ignoreResourceHttpStatusDomains");
+    let failing = FailingStatuses::of(&mut form.values);
     form.values.refuse_restrictions()?;
     let (source, key) = source(&mut form, from, &output).await?;
     let job = Job {
@@ -133,9 +131,9 @@ async fn respond(
         timeout: api.render_timeout,
     };
     let printed = api.chromium.print(job).await?;
-    check_status(printed.report.status, &statuses)?;
     let report = &printed.report;
-    check_resources(&report.statuses, &resource_statuses, &ignored)?;
+    check_status(report.status, &failing.page)?;
+    check_resources(&report.statuses, &failing.resources, &failing.ignored)?;
     if fail_on_resource && !(report.missing.is_empty() && report.denied.is_empty()) {
         let failed = [report.missing.as_slice(), &report.denied]
             .concat()
@@ -178,6 +176,24 @@ fn check_status(status: Option<u16>, failing: &[u16]) -> Result<(), Problem> {
             Err(Problem::new(Code::PageStatus, detail))
         }
         None => Ok(()),
+    }
+}
+
+/// HTTP statuses that fail a form.
+struct FailingStatuses {
+    page: Vec<u16>,
+    resources: Vec<u16>,
+    /// Domains whose resources may have any status.
+    ignored: Vec<String>,
+}
+
+impl FailingStatuses {
+    fn of(values: &mut Values) -> Self {
+        Self {
+            page: values.json("failOnHttpStatusCodes"),
+            resources: values.json("failOnResourceHttpStatusCodes"),
+            ignored: values.json("ignoreResourceHttpStatusDomains"),
+        }
     }
 }
 

@@ -249,8 +249,7 @@ impl Config {
     /// # Errors
     /// For contradictory settings.
     pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
-        let (cores, share) = cores(settings.workers);
-        let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
+        let (cores, share, reserved) = shares(&settings);
         Self::checked(Self {
             bind: bind::addresses(&settings)?,
             exposure: ExposureConfig::resolve(&settings)?,
@@ -438,10 +437,12 @@ impl Config {
     }
 }
 
-/// Cores of this machine, and those for each of `workers` processes.
-fn cores(workers: Option<u32>) -> (u32, u32) {
+/// Cores of this machine, those for each worker process, and the slots reserved for previews.
+fn shares(settings: &Settings) -> (u32, u32, u32) {
     let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
-    (cores, cores.div_ceil(workers.unwrap_or(1).max(1)))
+    let share = cores.div_ceil(settings.workers.unwrap_or(1).max(1));
+    let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
+    (cores, share, reserved)
 }
 
 fn is_on(setting: Option<bool>) -> bool {
