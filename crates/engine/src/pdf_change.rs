@@ -7,7 +7,7 @@ use platen_document::{Color, work};
 use platen_fault::Code;
 use platen_pdf::{
     Allowed, Attachment, Bookmark, Bookmarks, Conditions, FileError, Limits, Metadata, NamedFile,
-    Operations, Printing, Protection, Rotation, Split, Turn, unprotect,
+    Operations, Printing, Protection, Rotation, Split, Turn, tell_apart, unprotect,
 };
 use platen_render::RenderOptions;
 use serde::Deserialize;
@@ -232,6 +232,7 @@ impl Engine {
             checkpoint: &work::look,
             ..Conditions::default()
         };
+        tell_apart(&mut files);
         for change in &changes.changes {
             if let PdfChange::Decrypt { password } = change {
                 for file in &mut files {
@@ -247,6 +248,8 @@ impl Engine {
             files = self
                 .operations(change, changes)?
                 .apply(files, &conditions)?;
+            // Parts of a file may be named like another file.
+            tell_apart(&mut files);
         }
         Ok(files)
     }

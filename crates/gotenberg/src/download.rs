@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use platen_fault::{Code, What};
+use platen_fault::{Code, Stage, What};
 use platen_outbound::{Answer, Error, Outbound, Settings};
 use platen_render::{chain, plain_name};
 use platen_server::{
@@ -40,24 +40,36 @@ struct Download {
 /// Loads files.
 pub(crate) struct Downloads {
     outbound: Arc<Outbound>,
+    timeout: Duration,
 }
 
 impl Downloads {
     pub(crate) fn new(config: &DownloadConfig) -> Self {
+        let timeout = Duration::from_millis(config.timeout_ms);
         let outbound = Outbound::new(&Settings {
             allowed_hosts: config.allowed_hosts.clone(),
             allow_private_addresses: config.allow_private_addresses,
-            timeout: Duration::from_millis(config.timeout_ms),
+            timeout,
             max_bytes: MAX_BYTES,
             ..Settings::default()
         });
         Self {
             outbound: Arc::new(outbound),
+            timeout,
         }
     }
 
-    /// Adds the files that `form` names to those that it has, one after another.
+    /// Adds the files that `form` names to those that it has, one after another, all within the
+    /// timeout.
     pub(crate) async fn add_to(&self, form: &mut Form, intake: &Intake) -> Result<(), Problem> {
+        let added = tokio::time::timeout(self.timeout, self.add_all(form, intake)).await;
+        added.unwrap_or_else(|_| {
+            let detail = "the files that `downloadFrom` names did not come in time";
+            Err(Problem::new(Code::Timeout(Stage::Body), detail))
+        })
+    }
+
+    async fn add_all(&self, form: &mut Form, intake: &Intake) -> Result<(), Problem> {
         let list: Vec<Download> = form.values.json("downloadFrom");
         if list.len() > MAX_FILES {
             let detail = format!("`downloadFrom` names more than {MAX_FILES} files");

@@ -37,6 +37,7 @@ pub use self::{
     open::Limits,
     operations::{
         Attached, Bookmarks, Conditions, Description, FileError, NamedFile, Operations, describe,
+        tell_apart,
     },
     page_form::{FormObject, PageForm, page_form},
     pages::{Split, page_count, split},

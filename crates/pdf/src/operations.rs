@@ -1,6 +1,9 @@
 //! What is done with PDF files that have names: one way for forms, flows and the command line.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+};
 
 use serde::Serialize;
 
@@ -12,7 +15,7 @@ use crate::{
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
     open::{open, save},
-    pages::{Split, page_count, split},
+    pages::{Split, page_count, split_between},
     protect::{Protection, protect},
     rotate::{Rotation, rotate},
     stamp::{Stamp, draw},
@@ -25,6 +28,22 @@ pub struct NamedFile<B> {
     pub name: String,
     /// Its content.
     pub bytes: B,
+}
+
+/// Gives files of the same name different ones, in their order: `a.pdf`, `a-2.pdf`.
+pub fn tell_apart<B>(files: &mut [NamedFile<B>]) {
+    let mut taken: HashSet<String> = HashSet::new();
+    for file in files {
+        let (stem, ending) = match file.name.rsplit_once('.') {
+            Some((stem, ending)) if !stem.is_empty() => (stem.to_owned(), format!(".{ending}")),
+            _ => (file.name.clone(), String::new()),
+        };
+        let mut number = 2;
+        while !taken.insert(file.name.clone()) {
+            file.name = format!("{stem}-{number}{ending}");
+            number += 1;
+        }
+    }
 }
 
 /// What is done with files, in this order.
@@ -136,7 +155,7 @@ impl Operations {
             let mut parts = Vec::new();
             for file in &files {
                 (conditions.checkpoint)();
-                let made = split(file.bytes.as_ref(), how, limits);
+                let made = split_between(file.bytes.as_ref(), how, limits, conditions.checkpoint);
                 let made = made.map_err(|error| of(file, error))?;
                 let stem = file.name.strip_suffix(".pdf").unwrap_or(&file.name);
                 let is_one = matches!(how, Split::Only(_));

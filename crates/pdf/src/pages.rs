@@ -35,6 +35,17 @@ pub fn page_count(file: &[u8], limits: &Limits) -> Result<usize, Error> {
 /// # Errors
 /// The file cannot be read, or does not have the named pages.
 pub fn split(file: &[u8], how: &Split, limits: &Limits) -> Result<Vec<Vec<u8>>, Error> {
+    split_between(file, how, limits, &|| {})
+}
+
+/// Like [`split`]; calls `checkpoint` before each part, as every part has its own copy of what pages
+/// share.
+pub(crate) fn split_between(
+    file: &[u8],
+    how: &Split,
+    limits: &Limits,
+    checkpoint: &dyn Fn(),
+) -> Result<Vec<Vec<u8>>, Error> {
     let source = open(file, limits)?;
     let pages: Vec<ObjectId> = source.page_iter().collect();
     let parts: Vec<Vec<ObjectId>> = match how {
@@ -45,7 +56,11 @@ pub fn split(file: &[u8], how: &Split, limits: &Limits) -> Result<Vec<Vec<u8>>, 
             pages.map(|page| vec![page]).collect()
         }
     };
-    parts.iter().map(|part| extract(&source, part)).collect()
+    let extracted = parts.iter().map(|part| {
+        checkpoint();
+        extract(&source, part)
+    });
+    extracted.collect()
 }
 
 fn extract(source: &Document, chosen: &[ObjectId]) -> Result<Vec<u8>, Error> {

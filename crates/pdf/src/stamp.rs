@@ -97,9 +97,15 @@ pub(crate) fn draw(document: &mut Document, stamp: &Stamp, limits: &Limits) -> R
     };
     for page in chosen(stamp.pages.as_deref(), &pages, limits)? {
         let (visible, turned) = view(document, page)?;
+        let matrix = times(place(stamp, size, visible), turned);
+        if !matrix.iter().all(|number| number.is_finite()) {
+            return Err(Error::BadStamp(
+                "has an angle, offset or scale that is no number",
+            ));
+        }
         let drawing = Drawing {
             form,
-            matrix: times(place(stamp, size, visible), turned),
+            matrix,
             opacity: stamp.opacity,
         };
         overlay(document, page, &[drawing], layer)?;

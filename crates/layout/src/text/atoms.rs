@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use platen_document::bound::{Direction, Inline, StyleId, TabLeader};
+use platen_document::{
+    bound::{Direction, Inline, StyleId, TabLeader},
+    work,
+};
 use unicode_bidi::{BidiInfo, Level};
 
 use super::{Atom, Break, Paragraph, SCRIPT_SIZE, TextContext};
@@ -101,6 +104,7 @@ impl TextContext<'_> {
     fn pages_of(&self, targets: &[Box<str>], style: StyleId, source: &mut Source) {
         let mut last = None;
         for target in targets {
+            work::check();
             // The first pass reserves the width of two digits.
             let number = self.target_pages.get(target.as_ref());
             let number = number.map_or("00", String::as_str);

@@ -95,7 +95,7 @@ impl StepExecutor<'_> {
     ) -> Result<Json, StepError> {
         let limit = self.limit(step, None);
         let engine = &self.services.engine;
-        let done = limit.bounded(|_| pdf_steps::call(action, input, engine))?;
+        let done = limit.bounded(|stop| pdf_steps::call(action, input, engine, stop))?;
         limit.check()?;
         done
     }

@@ -1,5 +1,7 @@
 //! Steps on PDF files: merge, split, flatten, metadata.
 
+use std::sync::{Arc, atomic::AtomicBool};
+
 use platen_document::work;
 use platen_engine::{Engine, PdfChanges};
 use platen_fault::Code;
@@ -13,8 +15,13 @@ use super::File;
 /// Media type of their results.
 const PDF: &str = "application/pdf";
 
-/// Does `action` of the piece `pdf`; `engine` draws what is stamped.
-pub(super) fn call(action: &str, input: &Json, engine: &Engine) -> Result<Json, StepError> {
+/// Does `action` of the piece `pdf`; `engine` draws what is stamped, until `stop`.
+pub(super) fn call(
+    action: &str,
+    input: &Json,
+    engine: &Engine,
+    stop: &Arc<AtomicBool>,
+) -> Result<Json, StepError> {
     let operations = match action {
         "merge" => {
             let operations = Operations {
@@ -33,7 +40,7 @@ pub(super) fn call(action: &str, input: &Json, engine: &Engine) -> Result<Json, 
             let said = said.map_err(|error| failed(&error))?;
             return serde_json::to_value(said).map_err(|error| wrong(&error.to_string()));
         }
-        "change" => return change(input, engine),
+        "change" => return change(input, engine, stop),
         "split" => Operations {
             split: Some(how(input)?),
             ..Operations::default()
@@ -63,7 +70,7 @@ pub(super) fn call(action: &str, input: &Json, engine: &Engine) -> Result<Json, 
 }
 
 /// Applies a list of operations: a file, or a list where there are several.
-fn change(input: &Json, engine: &Engine) -> Result<Json, StepError> {
+fn change(input: &Json, engine: &Engine, stop: &Arc<AtomicBool>) -> Result<Json, StepError> {
     let changes = serde_json::from_value(input["operations"].clone());
     let changes = changes.map_err(|error| wrong(&format!("the input `operations`: {error}")))?;
     let files = match &input["files"] {
@@ -74,7 +81,10 @@ fn change(input: &Json, engine: &Engine) -> Result<Json, StepError> {
         Json::Null => Vec::new(),
         beside => File::all_of(beside)?,
     };
-    let options = RenderOptions::default();
+    let options = RenderOptions {
+        stop: Some(Arc::clone(stop)),
+        ..RenderOptions::default()
+    };
     let changes = PdfChanges {
         changes,
         aside: beside

@@ -13,7 +13,7 @@ pub struct DownloadConfig {
     /// Permits loopback and private addresses for the allowed hosts.
     #[serde(rename = "download_allow_private_addresses")]
     pub allow_private_addresses: bool,
-    /// Timeout of one file. Milliseconds.
+    /// Timeout of all files of a form. Milliseconds.
     #[serde(rename = "download_timeout_ms")]
     pub timeout_ms: u64,
 }

@@ -262,7 +262,7 @@ settings! {
     "Files that forms name" {
         download_allowed_hosts: Vec<String> = "DOWNLOAD_ALLOWED_HOSTS", "none", "Hosts from which Gotenberg's `downloadFrom` may load files, such as `*.example.com`.";
         download_allow_private_addresses: bool = "DOWNLOAD_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
-        download_timeout_ms: u64 = "DOWNLOAD_TIMEOUT_MS", "30000", "Timeout of one file.";
+        download_timeout_ms: u64 = "DOWNLOAD_TIMEOUT_MS", "30000", "Timeout of all files that a form names.";
     }
     "Benchmarks" {
         bench_results_dir: PathBuf = "BENCH_RESULTS_DIR", "none", "Folder of benchmark results that `/bench` shows.";

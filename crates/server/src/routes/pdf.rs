@@ -11,7 +11,7 @@ use hyper::{
 use platen_document::work;
 use platen_engine::{Engine, PdfChange, PdfChanges};
 use platen_fault::Code;
-use platen_pdf::{Limits, NamedFile, describe};
+use platen_pdf::{Limits, NamedFile, describe, tell_apart};
 use platen_render::RenderOptions;
 use serde_json::{Map, Value as Json, json};
 
@@ -202,7 +202,9 @@ pub(crate) async fn describe_files(
     let _permit = api.intake.reserve_bytes(form.size_bytes())?;
     let work = move |_: &Ticket| {
         let mut all = Map::new();
-        for file in read(form.files)? {
+        let mut files = read(form.files)?;
+        tell_apart(&mut files);
+        for file in files {
             work::look();
             let said = describe(&file, &Limits::default())
                 .map_err(|error| Problem::of_error(error.error.code(), &error))?;

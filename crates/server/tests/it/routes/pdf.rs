@@ -76,6 +76,38 @@ fn operations_are_applied_one_after_another() {
 }
 
 #[test]
+fn files_of_the_same_name_are_told_apart() {
+    let app = TestApp::start();
+    let one = pdf(&app);
+    let file: Part<'_> = ("files", "a.pdf", &one);
+    let flat: Part<'_> = ("operations", "", br#"[{"do": "flatten"}]"#);
+    let made = send(
+        &app,
+        "/pdf",
+        &[file, file, ("files", "a-2.pdf", &one), flat],
+    );
+    assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
+    let archive = zip::ZipArchive::new(std::io::Cursor::new(&made.bytes)).unwrap();
+    let mut names: Vec<String> = archive
+        .file_names()
+        .map(|name| name.unwrap().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["a-2-2.pdf", "a-2.pdf", "a.pdf"]);
+    let said = send(&app, "/pdf/describe", &[file, file]).json();
+    assert!(
+        said["a.pdf"].is_object() && said["a-2.pdf"].is_object(),
+        "{said}"
+    );
+    let far: Part<'_> = (
+        "operations",
+        "",
+        br#"[{"do": "stamp", "text": "a", "rotation": 1e39}]"#,
+    );
+    send(&app, "/pdf", &[file, far]).problem(400, "invalid-option");
+}
+
+#[test]
 fn what_is_wrong_with_a_list_of_operations_is_told() {
     let app = TestApp::start();
     let one = pdf(&app);
