@@ -73,6 +73,13 @@ if [ ! -d "$jars" ] && command -v mvn >/dev/null 2>&1; then
         echo "not installed: veraPDF, which Maven Central has"
     fi
 fi
+# Mustang, which reads e-invoices as their receivers do.
+mustang="${XDG_CACHE_HOME:-$HOME/.cache}/platen/mustang"
+if [ ! -f "$mustang/Mustang-CLI-2.26.0.jar" ] && command -v mvn >/dev/null 2>&1; then
+    mvn -q -f tests/conformance/pom.xml dependency:copy -Dartifact=org.mustangproject:Mustang-CLI:2.26.0 \
+        -DoutputDirectory="$mustang" >/dev/null 2>&1 && echo "installed: Mustang, into $mustang" ||
+        echo "not installed: Mustang, which Maven Central has"
+fi
 gotenberg || echo "not installed: gotenberg-client, which PyPI has"
 # A client of npm, for the same.
 client="${XDG_CACHE_HOME:-$HOME/.cache}/platen/chromiumly"

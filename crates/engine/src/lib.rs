@@ -5,6 +5,7 @@ mod engine;
 mod error;
 mod helpers;
 mod html;
+mod invoice;
 mod isolation;
 mod pdf_change;
 mod print;
@@ -16,6 +17,7 @@ pub use self::{
     error::Error,
     helpers::validate,
     html::{Page, Template, key_of, media_type_of},
+    invoice::{InvoiceError, ReadInvoice, pdf_extension, read_invoice},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
     pdf_change::{PdfChange, PdfChangeError, PdfChanges},
     print::PrintedDocument,

@@ -218,6 +218,11 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ),
     ("invalid-width", "The width of a column is malformed."),
     (
+        "invoice-difference",
+        "What the invoice states is not what its lines make.",
+    ),
+    ("invoice-rule", "The invoice breaks a rule of its profile."),
+    (
         "justified-without-hyphens",
         "Justified text without hyphens has wide gaps.",
     ),

@@ -14,7 +14,12 @@ use platen_server::{
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::{form::Form, marking::Marking, value::Values};
+use crate::{
+    archival::{self, InvoiceXml},
+    form::Form,
+    marking::Marking,
+    value::Values,
+};
 
 /// Changes of PDF files, with the content of the form's other files not yet read.
 #[derive(Debug, Default)]
@@ -22,6 +27,7 @@ pub(crate) struct Changes {
     pub(crate) operations: Operations,
     pub(crate) markings: Vec<Marking>,
     pub(crate) embeds: Vec<(String, Content)>,
+    pub(crate) invoice: Option<InvoiceXml>,
     about_embeds: BTreeMap<String, AboutEmbed>,
 }
 
@@ -37,8 +43,11 @@ struct AboutEmbed {
 impl Changes {
     /// Reads the fields; what is wrong with them is recorded in the form.
     pub(crate) fn of(form: &mut Form) -> Self {
+        let mut archive = archival::archive(&mut form.values);
+        let invoice = archival::invoice(form, &mut archive);
         let values = &mut form.values;
         let operations = Operations {
+            archive,
             merge: values.truth("merge", false),
             split: split(values),
             metadata: values.json("metadata"),
@@ -58,6 +67,7 @@ impl Changes {
             operations,
             markings: markings.into_iter().flatten().collect(),
             embeds: embeds.map(|(_, name, content)| (name, content)).collect(),
+            invoice,
             about_embeds,
         }
     }
@@ -85,6 +95,16 @@ impl Changes {
         let mut operations = self.operations;
         for marking in self.markings {
             operations.stamps.push(marking.into_stamp(engine, ticket)?);
+        }
+        if let Some(invoice) = self.invoice {
+            let bytes = invoice.content.read().map_err(|error| full(&error))?;
+            operations.attachments.push(Attachment {
+                name: invoice.name.to_owned(),
+                bytes: bytes.to_vec(),
+                media_type: Some("text/xml".to_owned()),
+                relationship: Some(invoice.relationship.to_owned()),
+                description: Some("Factur-X/ZUGFeRD invoice".to_owned()),
+            });
         }
         for (name, content) in self.embeds {
             let about = self.about_embeds.get(&name).cloned().unwrap_or_default();

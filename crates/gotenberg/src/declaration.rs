@@ -82,6 +82,11 @@ const STAMP: Fields = &[
     ("stampPages", "string"),
     ("stampOptions", "string"),
 ];
+const FACTURX: Fields = &[
+    ("facturxConformanceLevel", "string"),
+    ("facturxDocumentType", "string"),
+    ("facturxVersion", "string"),
+];
 const EMBEDS: Fields = &[("embedsMetadata", "string")];
 
 const PAGE_FILES: &str =
@@ -107,7 +112,7 @@ pub(crate) fn routes() -> Vec<Route<FormApi>> {
 }
 
 fn chromium_routes() -> Vec<Route<FormApi>> {
-    let page: [Fields; 5] = [PDF, PAGE, METADATA, FLATTEN, SPLIT];
+    let page: [Fields; 7] = [PDF, PAGE, METADATA, FLATTEN, SPLIT, ARCHIVE, FACTURX];
     let picture: [Fields; 2] = [PICTURE, PAGE];
     let pdf = || binary(&["application/pdf"]);
     let pictures = || binary(&["image/png", "image/jpeg", "image/webp"]);
@@ -152,25 +157,23 @@ fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
             .summary("Gotenberg-compatible: converts Office files to PDF, optionally merged.")
             .body(form(
                 "Office files.",
-                &[OFFICE, ARCHIVE, METADATA, FLATTEN, SPLIT],
+                &[OFFICE, ARCHIVE, METADATA, FLATTEN, SPLIT, FACTURX],
             ))
             .answer(200, files()),
         post("/forms/pdfengines/merge", pdf_engines::merge_pdfs)
             .summary("Gotenberg-compatible: merges PDF files in the order of their names.")
-            .body(form(PDF_FILES, &[METADATA, FLATTEN]))
+            .body(form(PDF_FILES, &[METADATA, FLATTEN, ARCHIVE]))
             .answer(200, files()),
         post("/forms/pdfengines/split", pdf_engines::split_pdfs)
             .summary("Gotenberg-compatible: splits PDF files.")
-            .body(form(PDF_FILES, &[SPLIT, METADATA, FLATTEN]))
+            .body(form(PDF_FILES, &[SPLIT, METADATA, FLATTEN, ARCHIVE]))
             .answer(200, files()),
         post("/forms/pdfengines/flatten", pdf_engines::flatten_pdfs)
             .summary("Gotenberg-compatible: flattens annotations and form fields.")
             .body(form(PDF_FILES, &[]))
             .answer(200, files()),
         post("/forms/pdfengines/convert", pdf_engines::convert_pdfs)
-            .summary(
-                "Gotenberg-compatible: converts PDF files to PDF/A or PDF/UA with LibreOffice.",
-            )
+            .summary("Gotenberg-compatible: converts PDF files to PDF/A or PDF/UA.")
             .body(form(PDF_FILES, &[ARCHIVE]))
             .answer(200, files()),
     ]
@@ -199,6 +202,15 @@ fn change_routes() -> Vec<Route<FormApi>> {
         post("/forms/pdfengines/embed", pdf_engines::embed_pdfs)
             .summary("Gotenberg-compatible: attaches files to PDF files.")
             .body(form(PDF_FILES, &[EMBEDS]))
+            .answer(200, files()),
+        post("/forms/pdfengines/factur-x", pdf_engines::embed_invoice)
+            .summary(
+                "Gotenberg-compatible: embeds the XML of an e-invoice and makes the files PDF/A-3b.",
+            )
+            .body(form(
+                "PDF files; the XML is in the field `facturxXml`.",
+                &[FACTURX, ARCHIVE],
+            ))
             .answer(200, files()),
         post("/forms/pdfengines/encrypt", pdf_engines::encrypt_pdfs)
             .summary("Gotenberg-compatible: encrypts PDF files with AES-256.")

@@ -20,10 +20,8 @@ use platen_server::{
 
 use crate::{api::FormApi, value::Values};
 
-/// File fields that are not supported.
-const UNSUPPORTED_FILES: [&str; 1] = ["facturxXml"];
 /// File fields whose files are no documents of the request.
-pub(crate) const ASIDE: [&str; 3] = ["embeds", "watermark", "stamp"];
+pub(crate) const ASIDE: [&str; 4] = ["embeds", "facturxXml", "watermark", "stamp"];
 
 /// A parsed form.
 #[derive(Debug)]
@@ -79,10 +77,6 @@ impl Form {
                 form.values.add(&field.name, &field.text().await?);
                 continue;
             };
-            if UNSUPPORTED_FILES.contains(&field.name.as_str()) {
-                let detail = format!("the form file `{}` is not supported", field.name);
-                return Err(Problem::new(Code::UnsupportedOption, detail));
-            }
             if ASIDE.contains(&field.name.as_str()) {
                 let file = (field.name.clone(), name.clone(), field.content);
                 form.aside.push(file);

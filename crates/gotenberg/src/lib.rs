@@ -2,6 +2,7 @@
 //! webhooks.
 
 mod api;
+mod archival;
 mod changes;
 mod chromium;
 mod convention;

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
 use platen_fault::Code;
 use platen_office::{Job, Options, Source, Target};
+use platen_pdf::Archive;
 use platen_server::{intake::content::Content, problem::Problem};
 
 use crate::{
     api::FormApi,
+    archival::archive_of,
     changes::Changes,
     form::FormRequest,
     post_process::{answer, apply},
@@ -97,8 +99,12 @@ impl OfficeOptions {
         })
     }
 
-    /// Takes `pdfa` and `pdfua`; true if the form has either.
-    pub(crate) fn take_archive(&mut self, values: &mut Values) -> Result<bool, Problem> {
+    /// Takes `pdfa` and `pdfua`: whether the form has either, and how files that were changed
+    /// become that again.
+    pub(crate) fn take_archive(
+        &mut self,
+        values: &mut Values,
+    ) -> Result<(bool, Option<Archive>), Problem> {
         let standard = values.text("pdfa");
         if let Some(standard) = &standard {
             self.set("pdfa", "pdf_a", standard)?;
@@ -107,16 +113,18 @@ impl OfficeOptions {
         if is_accessible {
             self.set("pdfua", "pdf_ua", "true")?;
         }
-        Ok(standard.is_some() || is_accessible)
+        let archive = archive_of(standard.as_deref(), is_accessible);
+        Ok((standard.is_some() || is_accessible, archive))
     }
 
-    /// The options, and whether the result must stay as it is to be what is asked for.
-    fn of(values: &mut Values) -> Result<(Self, bool), Problem> {
+    /// The options, whether the result must stay as it is to be what is asked for, and how it
+    /// becomes that again if it does not.
+    fn of(values: &mut Values) -> Result<(Self, bool, Option<Archive>), Problem> {
         values.refuse(&UNSUPPORTED)?;
         let mut options = Self::default();
         // Gotenberg's default differs from LibreOffice's.
         options.set("updateIndexes", "update_indexes", "true")?;
-        let is_final = options.take_archive(values)?;
+        let (is_final, archive) = options.take_archive(values)?;
         for (field, name) in OPTIONS {
             if let Some(value) = values.text(field) {
                 options.set(field, name, &value)?;
@@ -149,7 +157,7 @@ impl OfficeOptions {
             })?;
             options.set(field, name, word)?;
         }
-        Ok((options, is_final))
+        Ok((options, is_final, archive))
     }
 }
 
@@ -171,13 +179,17 @@ pub(crate) async fn convert_office(
     mut request: FormRequest,
 ) -> Result<Response, Problem> {
     let form = &mut request.form;
-    let (options, is_final) = OfficeOptions::of(&mut form.values)?;
-    let changes = Changes::of(form);
+    let (options, is_final, archive) = OfficeOptions::of(&mut form.values)?;
+    let mut changes = Changes::of(form);
     form.values.refuse_restrictions()?;
     let files = form.take_files()?;
     if is_final && !changes.is_nothing_for(files.len()) {
-        let detail = "a PDF/A or PDF/UA file cannot be merged, split or changed afterwards";
-        return Err(Problem::new(Code::UnsupportedOption, detail));
+        if archive.is_none() {
+            let detail = "a PDF/A-1b file cannot be merged, split or changed afterwards";
+            return Err(Problem::new(Code::UnsupportedOption, detail));
+        }
+        // An e-invoice has settled how.
+        changes.operations.archive = changes.operations.archive.or(archive);
     }
     let files = convert(&request.api, files, &options).await?;
     let files = apply(&request.api, files, changes).await?;

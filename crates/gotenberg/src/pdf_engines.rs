@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json};
 use crate::{
     changes::Changes,
     form::FormRequest,
-    libreoffice::{Installed, OfficeOptions, convert},
+    libreoffice::{OfficeOptions, convert},
     marking,
     post_process::{answer, apply, of_pdf},
     value::Values,
@@ -24,8 +24,6 @@ use crate::{
 
 /// Fields that would change the result and are not supported.
 const UNSUPPORTED: [&str; 2] = ["optimizeImages", "titleBookmarks"];
-/// Fields that only one route supports.
-const ARCHIVE: [&str; 2] = ["pdfa", "pdfua"];
 
 /// Changes files as the form asks; `needed` records what a route lacks.
 async fn change(
@@ -34,7 +32,6 @@ async fn change(
 ) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
-    form.values.refuse(&ARCHIVE)?;
     let mut changes = Changes::of(form);
     form.values.refuse_restrictions()?;
     needed(&mut changes, &mut form.values)?;
@@ -115,6 +112,17 @@ pub(crate) async fn embed_pdfs(request: FormRequest) -> Result<Response, Problem
     .await
 }
 
+/// Embeds the XML of an e-invoice.
+pub(crate) async fn embed_invoice(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, values| {
+        if changes.invoice.is_none() {
+            values.missing_once("facturxConformanceLevel");
+        }
+        Ok(())
+    })
+    .await
+}
+
 /// Encrypts files.
 pub(crate) async fn encrypt_pdfs(request: FormRequest) -> Result<Response, Problem> {
     change(request, |changes, values| {
@@ -184,15 +192,13 @@ async fn read(
     Ok(json(StatusCode::OK, &all))
 }
 
-/// Converts files to PDF/A or PDF/UA: LibreOffice Draw opens and rewrites them.
-pub(crate) async fn convert_pdfs(
-    _: Installed,
-    mut request: FormRequest,
-) -> Result<Response, Problem> {
+/// Converts files to PDF/A or PDF/UA: as they are, where they can become that, and otherwise by
+/// LibreOffice Draw, which opens and rewrites them.
+pub(crate) async fn convert_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
     let mut options = OfficeOptions::default();
-    let is_archive = options.take_archive(&mut form.values)?;
+    let (is_archive, archive) = options.take_archive(&mut form.values)?;
     if !is_archive {
         let mistake = "either 'pdfa' or 'pdfua' form fields must be provided";
         form.values.mistake(mistake);
@@ -205,6 +211,16 @@ pub(crate) async fn convert_pdfs(
             return Err(Problem::new(Code::NotPdf, detail));
         }
     }
+    if archive.is_some() {
+        let kept = files.clone();
+        let mut changes = Changes::default();
+        changes.operations.archive = archive;
+        match apply(&request.api, kept, changes).await {
+            Err(problem) if problem.code == Code::StandardNotMet => {}
+            made => return answer(&request.context, &request.headers, made?).await,
+        }
+    }
+    request.api.libreoffice.check_installed()?;
     let files = convert(&request.api, files, &options).await?;
     answer(&request.context, &request.headers, files).await
 }

@@ -135,7 +135,7 @@ impl Values {
     /// Rejects unsupported fields that would change the result.
     pub(crate) fn refuse(&mut self, names: &[&str]) -> Result<(), Problem> {
         let is_on = |value: &str| value != "false" && value != "0";
-        let named = |name: &&String| names.contains(&name.as_str()) || name.starts_with("facturx");
+        let named = |name: &&String| names.contains(&name.as_str());
         let found = self
             .fields
             .iter()

@@ -70,6 +70,14 @@ pub enum Error {
     /// The file is archival, and such files are never encrypted (ISO 19005-2, 6.1.3).
     #[error("a PDF/A file cannot be encrypted")]
     Archival,
+    /// The file cannot become archival or accessible.
+    #[error("the file cannot be made {standard}: {reasons}")]
+    NotArchival {
+        /// Name of the standard.
+        standard: &'static str,
+        /// The rules that it breaks.
+        reasons: String,
+    },
     /// The picture of a stamp cannot be drawn.
     #[error("the stamp {0}")]
     BadStamp(&'static str),
@@ -95,6 +103,7 @@ impl Error {
             | Self::BadPassword(_)
             | Self::Archival
             | Self::BadStamp(_) => Code::InvalidOption,
+            Self::NotArchival { .. } => Code::StandardNotMet,
             Self::NoAppearance(_) => Code::FieldWithoutAppearance,
             Self::NotWritten(_) => Code::InternalError,
         }

@@ -1,11 +1,13 @@
 //! Processes existing PDF files (ISO 32000-1): merge, split, flatten, rotate, stamp, bookmarks,
-//! attached files, metadata, and encryption. Section numbers in comments refer to that standard.
+//! attached files, metadata, encryption,
+//! and PDF/A. Section numbers in comments refer to that standard.
 //!
 //! A new file is created by copying everything that its pages refer to, so that nothing of omitted
 //! pages remains in it. All work happens in memory and is bounded by [`Limits`]; the same input
 //! gives the same bytes.
 
 mod annotation;
+mod archive;
 mod attachment;
 mod bookmark;
 mod catalog;
@@ -28,6 +30,7 @@ mod structure;
 mod xmp;
 
 pub use self::{
+    archive::{Archive, Part, srgb_profile},
     attachment::{Attachment, RELATIONSHIPS, read_attachments},
     bookmark::{Bookmark, read_bookmarks},
     error::Error,
@@ -44,4 +47,5 @@ pub use self::{
     protect::{Allowed, Printing, Protection, unprotect},
     rotate::Rotation,
     stamp::{Place, Stamp, Turn},
+    xmp::Extension,
 };

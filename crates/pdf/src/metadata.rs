@@ -161,6 +161,25 @@ pub fn write_metadata(file: &[u8], changes: &Metadata, limits: &Limits) -> Resul
     save(&mut document, has_compressed_objects(file))
 }
 
+/// Writes the XMP of `document` anew from its information dictionary, changed by `change`.
+pub(crate) fn write_packet(
+    document: &mut Document,
+    change: &mut dyn FnMut(&mut Kept),
+) -> Result<(), Error> {
+    let info = match value(document, &document.trailer, b"Info") {
+        Some(Object::Dictionary(info)) => info.clone(),
+        _ => Dictionary::new(),
+    };
+    let mut kept = kept(document).unwrap_or_default();
+    change(&mut kept);
+    let packet = xmp::write(&texts(&info), &kept).into_bytes();
+    let kind = dictionary! { "Type" => "Metadata", "Subtype" => "XML" };
+    let stream = document.add_object(Stream::new(kind, packet).with_compression(false));
+    document.catalog_mut()?.set("Metadata", stream);
+    document.prune_objects();
+    Ok(())
+}
+
 /// A file without compressed objects stays that way: PDF/A-1 does not allow them.
 fn has_compressed_objects(file: &[u8]) -> bool {
     file.windows(7).any(|it| it == b"/ObjStm")

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::{
     Error, Limits,
+    archive::{Archive, archive},
     attachment::{Attachment, attach, read_attachments},
     bookmark::{Bookmark, read_bookmarks, write_bookmarks},
     flatten::flatten,
@@ -65,6 +66,8 @@ pub struct Operations {
     pub attachments: Vec<Attachment>,
     /// Changes document properties, where it has some.
     pub metadata: Metadata,
+    /// Makes the files archival.
+    pub archive: Option<Archive>,
     /// Encrypts the files, last of all.
     pub protection: Option<Protection>,
 }
@@ -195,6 +198,7 @@ impl Operations {
             || !self.stamps.is_empty()
             || self.bookmarks.is_some()
             || !self.attachments.is_empty()
+            || self.archive.is_some()
             || self.protection.is_some()
     }
 
@@ -221,6 +225,9 @@ impl Operations {
         }
         if !self.attachments.is_empty() {
             attach(&mut document, &self.attachments)?;
+        }
+        if let Some(how) = &self.archive {
+            archive(&mut document, how)?;
         }
         if let Some(protection) = &self.protection {
             protect(&mut document, protection)?;

@@ -22,6 +22,64 @@ pub(crate) struct Kept {
     /// Part and conformance level of PDF/A; part of PDF/UA.
     pdf_a: Option<(String, Option<String>)>,
     pdf_ua: Option<String>,
+    /// What is said of an e-invoice.
+    pub(crate) extension: Option<Extension>,
+}
+
+/// Properties beyond those of PDF/A, and their schema.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extension {
+    /// `rdf:Description` elements.
+    pub properties: String,
+    /// `rdf:li` elements for `pdfaExtension:schemas`, which use the prefixes `pdfaSchema` and
+    /// `pdfaProperty`.
+    pub schema: String,
+}
+
+impl Kept {
+    /// Says that the file satisfies `part` of ISO 19005 at level B.
+    pub(crate) fn set_archival(&mut self, part: &str) {
+        self.pdf_a = Some((part.to_owned(), Some("B".to_owned())));
+    }
+
+    /// Says that the file satisfies PDF/UA-1.
+    pub(crate) fn set_accessible(&mut self) {
+        self.pdf_ua = Some("1".to_owned());
+    }
+}
+
+/// The schema of the properties of PDF/UA.
+const UA_SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
+    <pdfaSchema:schema>PDF/UA identification</pdfaSchema:schema>\
+    <pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/</pdfaSchema:namespaceURI>\
+    <pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>\
+    <pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType=\"Resource\">\
+    <pdfaProperty:name>part</pdfaProperty:name>\
+    <pdfaProperty:valueType>Integer</pdfaProperty:valueType>\
+    <pdfaProperty:category>internal</pdfaProperty:category>\
+    <pdfaProperty:description>Part of ISO 14289 that the file keeps</pdfaProperty:description>\
+    </rdf:li></rdf:Seq></pdfaSchema:property></rdf:li>";
+
+/// The schemas of properties that PDF/A does not know.
+fn schemas(kept: &Kept) -> String {
+    let mut all = String::new();
+    if kept.pdf_ua.is_some() {
+        all.push_str(UA_SCHEMA);
+    }
+    if let Some(extension) = &kept.extension {
+        all.push_str(&extension.schema);
+    }
+    if all.is_empty() || kept.pdf_a.is_none() {
+        return String::new();
+    }
+    format!(
+        "<rdf:Description rdf:about=\"\" \
+         xmlns:pdfaExtension=\"http://www.aiim.org/pdfa/ns/extension/\" \
+         xmlns:pdfaSchema=\"http://www.aiim.org/pdfa/ns/schema#\" \
+         xmlns:pdfaProperty=\"http://www.aiim.org/pdfa/ns/property#\">\
+         <pdfaExtension:schemas><rdf:Bag>{all}</rdf:Bag></pdfaExtension:schemas>\
+         </rdf:Description>"
+    )
 }
 
 /// Reads an old packet; empty if it is not XML.
@@ -37,6 +95,7 @@ pub(crate) fn read(bytes: &[u8]) -> Kept {
         version: find(PDF, "PDFVersion"),
         pdf_a: find(PDF_A, "part").map(|part| (part, find(PDF_A, "conformance"))),
         pdf_ua: find(PDF_UA, "part"),
+        extension: None,
     }
 }
 
@@ -121,6 +180,8 @@ pub(crate) fn write(fields: &BTreeMap<&'static str, String>, kept: &Kept) -> Str
     if let Some(part) = &kept.pdf_ua {
         put("pdfuaid:part", part);
     }
+    let properties = kept.extension.as_ref().map_or("", |it| &it.properties);
+    let schemas = schemas(kept);
     format!(
         "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
          <x:xmpmeta xmlns:x=\"adobe:ns:meta/\">\
@@ -128,7 +189,7 @@ pub(crate) fn write(fields: &BTreeMap<&'static str, String>, kept: &Kept) -> Str
          <rdf:Description rdf:about=\"\" xmlns:dc=\"{DC}\" xmlns:pdf=\"{PDF}\" \
          xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\" xmlns:xmpRights=\"{RIGHTS}\" \
          xmlns:pdfaid=\"{PDF_A}\" xmlns:pdfuaid=\"{PDF_UA}\">{body}</rdf:Description>\
-         </rdf:RDF></x:xmpmeta>\n<?xpacket end=\"w\"?>"
+         {properties}{schemas}</rdf:RDF></x:xmpmeta>\n<?xpacket end=\"w\"?>"
     )
 }
 
@@ -144,6 +205,7 @@ mod tests {
             version: Some("1.7".to_owned()),
             pdf_a: Some(("2".to_owned(), Some("B".to_owned()))),
             pdf_ua: Some("1".to_owned()),
+            extension: None,
         };
         let fields = BTreeMap::from([("Title", "a < b".to_owned())]);
         let packet = write(&fields, &kept);

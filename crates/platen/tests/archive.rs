@@ -35,6 +35,13 @@ fn form(service: &Service, path: &str, file: (&str, &[u8]), fields: &[(&str, &st
     content
 }
 
+/// A page with what browsers write of their own way: shadows, opacity, pictures, links.
+const HTML: &str = "<html lang=en><title>A page</title><h1 style='text-shadow:0 0 3px #888'>Words</h1>\
+    <p style='opacity:0.5;background:linear-gradient(red,blue)'>Some <b>more</b> <i>words</i> € ß Ω</p>\
+    <a href='https://example.com/'>a link</a><table><tr><th>a<td>1<tr><th>b<td>2</table>\
+    <img alt=square src='data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%2220%22 \
+    height=%2220%22%3E%3Crect width=%2220%22 height=%2220%22 fill=%22teal%22/%3E%3C/svg%3E'>";
+
 #[test]
 fn results_are_what_they_say() {
     let home = || std::env::var("HOME").unwrap_or_default();
@@ -51,6 +58,8 @@ fn results_are_what_they_say() {
     let office = "/forms/libreoffice/convert";
     let engines = "/forms/pdfengines/convert";
     let plain = form(&service, office, ("a.docx", &document), &[]);
+    let chromium = "/forms/chromium/convert/html";
+    let page = ("index.html", HTML.as_bytes());
     let word = ("a.docx", &document[..]);
     let pdf = ("a.pdf", &plain[..]);
     let folder = tempfile::tempdir().unwrap();
@@ -63,11 +72,17 @@ fn results_are_what_they_say() {
         (engines, pdf, "pdfa", "PDF/A-1b", "1b"),
         (engines, pdf, "pdfa", "PDF/A-2b", "2b"),
         (engines, pdf, "pdfa", "PDF/A-3b", "3b"),
+        (chromium, page, "pdfa", "PDF/A-2b", "2b"),
+        (chromium, page, "pdfa", "PDF/A-3b", "3b"),
+        ("/forms/pdfengines/rotate", pdf, "pdfa", "PDF/A-3b", "3b"),
+        ("/forms/pdfengines/merge", pdf, "pdfa", "PDF/A-2b", "2b"),
     ]
     .into_iter()
     .enumerate()
     {
-        let made = form(&service, path, file, &[(field, value)]);
+        let fields = [(field, value), ("rotateAngle", "90")];
+        let count = if path.ends_with("rotate") { 2 } else { 1 };
+        let made = form(&service, path, file, &fields[..count]);
         let place = folder.path().join(format!("{number}.pdf"));
         std::fs::write(&place, made).unwrap();
         pairs.extend([flavour.to_owned(), place.display().to_string()]);

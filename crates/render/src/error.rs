@@ -26,6 +26,9 @@ pub enum Error {
         /// Number of pages in the document.
         pages: u32,
     },
+    /// The template has no section `invoice`.
+    #[error("the template has no e-invoice: add a section `invoice` to write XML")]
+    NoInvoice,
     /// The picture of a page would be too large.
     #[error("the image would have more than 64 million pixels: request fewer dots per inch")]
     PictureTooLarge,
@@ -77,7 +80,8 @@ impl Error {
         use platen_formats::pdf::Error as Pdf;
         match self {
             Self::Mistakes(mistakes) => of_mistakes(mistakes),
-            Self::NoSuchPage { .. } => Code::InvalidOption,
+            Self::NoSuchPage { .. } | Self::NoInvoice => Code::InvalidOption,
+            Self::Pdf(Pdf::InvoiceName(_)) => Code::InvalidOption,
             Self::PictureTooLarge => Code::TooLarge(What::Picture, MAX_PICTURE_PIXELS),
             Self::Pdf(Pdf::Standard { .. }) => Code::StandardNotMet,
             Self::Pdf(Pdf::Image(_)) => Code::InvalidTemplate,

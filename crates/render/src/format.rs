@@ -17,6 +17,8 @@ pub enum Format {
     Xlsx,
     /// Comma-separated values.
     Csv,
+    /// The e-invoice of the document, as XML.
+    Xml,
     /// A page as PNG.
     Png,
     /// A page as SVG.
@@ -25,13 +27,14 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Pdf,
         Self::Html,
         Self::Docx,
         Self::Pptx,
         Self::Xlsx,
         Self::Csv,
+        Self::Xml,
         Self::Png,
         Self::Svg,
     ];
@@ -46,6 +49,7 @@ impl Format {
             Self::Pptx => "pptx",
             Self::Xlsx => "xlsx",
             Self::Csv => "csv",
+            Self::Xml => "xml",
             Self::Png => "png",
             Self::Svg => "svg",
         }
@@ -63,6 +67,7 @@ impl Format {
             }
             Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             Self::Csv => "text/csv; charset=utf-8",
+            Self::Xml => "application/xml",
             Self::Png => "image/png",
             Self::Svg => "image/svg+xml",
         }
@@ -85,7 +90,7 @@ impl FromStr for Format {
             .find(|format| format.name() == name)
             .ok_or_else(|| {
                 format!(
-                    "`{name}` is not a format: use pdf, html, docx, pptx, xlsx, csv, png or svg"
+                    "`{name}` is not a format: use pdf, html, docx, pptx, xlsx, csv, xml, png or svg"
                 )
             })
     }

@@ -114,7 +114,7 @@ pub fn unused_options(
 
 fn has_paper(format: Format, medium: Medium) -> bool {
     match format {
-        Format::Csv => false,
+        Format::Csv | Format::Xml => false,
         // Natively, the page's text; only Chromium knows the page size of HTML.
         Format::Html => medium == Medium::Native,
         _ => true,

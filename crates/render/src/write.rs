@@ -17,8 +17,18 @@ pub(crate) fn write_pdf(
     last: bool,
     options: &RenderOptions,
 ) -> Result<(Vec<u8>, Vec<Diagnostic>), Error> {
+    // The XML of an e-invoice belongs into a PDF/A-3.
+    let carries_invoice = document
+        .invoice
+        .as_ref()
+        .is_some_and(|issued| issued.profile_in_pdf().is_some());
+    let usual = if carries_invoice {
+        pdf::Standard::PdfA3b
+    } else {
+        pdf::Standard::default()
+    };
     let pdf_options = pdf::Options {
-        standard: options.standard.unwrap_or_default(),
+        standard: options.standard.unwrap_or(usual),
         tagged: !options.untagged,
         attachments: options.attachments.clone(),
     };
@@ -99,6 +109,13 @@ pub(crate) fn write_plain(
         Format::Xlsx if has_files => xlsx::write(document),
         Format::Xlsx => xlsx::write_in_memory(document),
         Format::Csv => csv::write(document, &options.csv),
+        Format::Xml => {
+            let issued = document.invoice.as_ref().ok_or(Error::NoInvoice)?;
+            return Ok(platen_formats::Written {
+                bytes: issued.xml.clone().into_bytes(),
+                warnings: Vec::new(),
+            });
+        }
         Format::Pdf | Format::Png | Format::Svg => {
             return Err(Error::Bug(format!("{format} needs pages")));
         }

@@ -20,6 +20,7 @@ use crate::{
         documentation,
         flows::{self, FlowApi},
         health::{self, HealthApi},
+        invoice,
         page::Page,
         pdf::{self, PdfApi},
         pieces::{self, PieceApi},
@@ -119,6 +120,7 @@ fn mount_documents(mounted: &mut Mounted, services: &Services) {
         .add(templates::declaration::routes(), templates)
         .add(render::declaration::routes(), render)
         .add(convert::declaration::routes(), convert)
+        .add(invoice::routes(), pdf.clone())
         .add(pdf::routes(), pdf)
         .add(results::routes(), Arc::clone(&services.results));
 }

@@ -16,6 +16,7 @@ mod hand_row;
 pub(crate) mod image;
 mod index;
 mod inline;
+mod invoice;
 mod list;
 mod macros;
 mod number;
@@ -43,7 +44,7 @@ use crate::{
     CompiledTemplate, Diagnostic, Host,
     bound::{self, ImageData, NamedStyles, Style, StyleId, StyleTable},
     compile::helpers_in_data,
-    expression::{Evaluation, References, Scope, Shared},
+    expression::{Entry, Evaluation, References, Scope, Shared},
     locale::TimeZone,
     style_sheet::{StyleSheet, inherited},
     template::{Orientation, PageSetup, PaperSize, StyleRef},
@@ -114,25 +115,32 @@ pub fn bind(
     let has_helpers = compiled.template().helpers.is_some();
     let root = Scope::root(data).beside_helpers(has_helpers);
     let arenas = Arenas::default();
-    let binder = |references| {
+    let prepare = |references| {
         let binder = Binder::new(compiled, options, host, &arenas, references);
         let mut binder = binder.map_err(|mistake| vec![*mistake])?;
         binder.dynamic_setup(&root);
         Ok::<_, Vec<Diagnostic>>(binder)
     };
-    let mut references = References::Pending;
+    let mut binder = prepare(References::Pending)?;
+    let Ok(issued) = binder.invoice(&root) else {
+        return Err(binder.reports.finish().err().unwrap_or_default());
+    };
+    let computed = invoice::variable(issued.as_ref());
+    let within = root.with(invoice::VARIABLE, Entry::Json(&computed));
+    let root = if issued.is_some() { &within } else { &root };
     if compiled.parts.refers {
         // A reference may name a node below it, whose number only a first pass finds.
-        let mut first = binder(references)?;
-        first.sections(&root);
-        references = first.numbers.references();
+        binder.sections(root);
+        binder = prepare(binder.numbers.references())?;
     }
-    let mut binder = binder(references)?;
     if let Some(clash) = helpers_in_data(has_helpers, data) {
         binder.reports.add(clash);
     }
-    let sections = binder.sections(&root);
-    binder.finish(sections, &root)
+    let sections = binder.sections(root);
+    binder.warn_of_invoice(issued.as_ref());
+    let mut document = binder.finish(sections, root)?;
+    document.invoice = issued;
+    Ok(document)
 }
 
 /// Context of a block.
@@ -342,6 +350,7 @@ impl<'b> Binder<'b> {
             sections,
             footnotes: self.footnotes,
             outlines: self.numbers.patterns(),
+            invoice: None,
             warnings,
         })
     }

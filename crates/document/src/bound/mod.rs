@@ -55,6 +55,8 @@ pub struct Document {
     /// Patterns by level of each kind of numbered headings and clauses: the document's own, and
     /// those of sections.
     pub outlines: Vec<Vec<Pattern>>,
+    /// The e-invoice that the document presents.
+    pub invoice: Option<platen_invoice::Issued>,
     /// Warnings from binding.
     pub warnings: Vec<Diagnostic>,
 }

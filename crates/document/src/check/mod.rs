@@ -1,6 +1,7 @@
 //! Checks of a template beyond its structure: names, limits, references between parts.
 
 mod form;
+mod invoice;
 mod layout;
 mod macros;
 
@@ -45,6 +46,7 @@ pub(crate) fn template(
     found: &mut Vec<Diagnostic>,
 ) {
     settings(template, found);
+    invoice::invoice(template, found);
     numbering(&template.numbering, "", found);
     macros::macros(template, found);
     messages(&template.messages, &template.locale, used, found);

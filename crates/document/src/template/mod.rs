@@ -10,6 +10,7 @@ pub(crate) mod dynamic;
 mod form;
 mod import;
 mod inline;
+mod invoice;
 mod macros;
 mod node;
 mod numbering;
@@ -35,6 +36,7 @@ pub use self::{
     form::*,
     import::{Import, ImportPart},
     inline::*,
+    invoice::InvoiceSection,
     macros::Macro,
     node::*,
     numbering::Numbering,
@@ -99,6 +101,10 @@ pub struct Template {
     /// Default currency of the `currency` filter: a three-letter ISO 4217 code.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub currency: Option<String>,
+    /// The e-invoice that PDF files carry and that format `xml` writes: a mapping of business terms
+    /// of EN 16931. Expressions of the document find what it computes as `eInvoice`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub invoice: Option<InvoiceSection>,
     /// Messages by locale and name, used as `{{ t('name') }}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub messages: BTreeMap<String, BTreeMap<String, String>>,

@@ -2,7 +2,8 @@
 
 use super::{
     CellSpec, Chart, ColumnSpec, Content, Expression, FieldOption, FormField, FormatSpec,
-    GroupSpec, ListItem, Node, PageSetup, RowSpec, Run, StyleRef, Table, Template, Text, TotalSpec,
+    GroupSpec, InvoiceSection, ListItem, Node, PageSetup, RowSpec, Run, StyleRef, Table, Template,
+    Text, TotalSpec,
 };
 use crate::pointer;
 
@@ -38,6 +39,7 @@ pub(crate) fn visit<'t>(template: &'t Template, see: &mut dyn FnMut(&str, Site<'
             walk.see(Site::Text(keyword));
         });
     });
+    walk.below("invoice", |walk| walk.invoice(template.invoice.as_ref()));
     walk.below("page", |walk| walk.page(&template.page));
     walk.below("macros", |walk| {
         for (name, used) in &template.macros {
@@ -90,6 +92,19 @@ impl<'t> Walk<'_, 't> {
     fn style(&mut self, style: Option<&'t StyleRef>) {
         if let Some(style) = style {
             self.below("style", |walk| walk.see(Site::Style(style)));
+        }
+    }
+
+    fn invoice(&mut self, section: Option<&'t InvoiceSection>) {
+        let Some(section) = section else {
+            return;
+        };
+        let root = self.path.clone();
+        for (path, text) in &section.texts {
+            (self.see)(&format!("{root}{path}"), Site::Text(text));
+        }
+        for (path, expression) in &section.expressions {
+            (self.see)(&format!("{root}{path}"), Site::Expression(expression));
         }
     }
 

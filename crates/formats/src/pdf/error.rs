@@ -20,6 +20,9 @@ pub enum Error {
     /// A font could not be embedded.
     #[error("a font could not be embedded: {0}")]
     Font(String),
+    /// An attachment has the name of the e-invoice.
+    #[error("the e-invoice is embedded as `{0}`: give the attachment of that name another one")]
+    InvoiceName(&'static str),
     /// The file would exceed 4 GiB.
     #[error("the PDF would be larger than 4 GiB")]
     TooLarge,

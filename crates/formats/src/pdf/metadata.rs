@@ -6,6 +6,7 @@ use platen_document::bound::Document;
 use super::{
     Standard,
     file::File,
+    invoice,
     syntax::{Reference, Syntax},
 };
 
@@ -91,8 +92,19 @@ pub(super) fn packet(
         xml.push_str("<pdfuaid:part>1</pdfuaid:part>");
     }
     xml.push_str("</rdf:Description>");
-    if accessible && part.is_some() {
-        xml.push_str(UA_SCHEMA);
+    let invoice = invoice::extension(document);
+    if let Some(extension) = &invoice {
+        xml.push_str(&extension.properties);
+    }
+    if part.is_some() && (accessible || invoice.is_some()) {
+        xml.push_str(SCHEMAS);
+        if accessible {
+            xml.push_str(UA_SCHEMA);
+        }
+        if let Some(extension) = &invoice {
+            xml.push_str(&extension.schema);
+        }
+        xml.push_str("</rdf:Bag></pdfaExtension:schemas></rdf:Description>");
     }
     xml.push_str("</rdf:RDF></x:xmpmeta><?xpacket end=\"r\"?>");
     let reference = file.reserve();
@@ -100,13 +112,15 @@ pub(super) fn packet(
     reference
 }
 
-/// PDF/A allows only properties that it defines or that an extension schema describes; PDF/UA's
-/// need one.
-const UA_SCHEMA: &str = "<rdf:Description rdf:about=\"\" \
+/// PDF/A allows only properties that it defines or that an extension schema describes.
+const SCHEMAS: &str = "<rdf:Description rdf:about=\"\" \
     xmlns:pdfaExtension=\"http://www.aiim.org/pdfa/ns/extension/\" \
     xmlns:pdfaSchema=\"http://www.aiim.org/pdfa/ns/schema#\" \
     xmlns:pdfaProperty=\"http://www.aiim.org/pdfa/ns/property#\">\
-    <pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType=\"Resource\">\
+    <pdfaExtension:schemas><rdf:Bag>";
+
+/// The schema of the properties of PDF/UA.
+const UA_SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
     <pdfaSchema:schema>PDF/UA identification</pdfaSchema:schema>\
     <pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/</pdfaSchema:namespaceURI>\
     <pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>\
@@ -115,8 +129,7 @@ const UA_SCHEMA: &str = "<rdf:Description rdf:about=\"\" \
     <pdfaProperty:valueType>Integer</pdfaProperty:valueType>\
     <pdfaProperty:category>internal</pdfaProperty:category>\
     <pdfaProperty:description>Part of ISO 14289 that the file keeps</pdfaProperty:description>\
-    </rdf:li></rdf:Seq></pdfaSchema:property></rdf:li></rdf:Bag></pdfaExtension:schemas>\
-    </rdf:Description>";
+    </rdf:li></rdf:Seq></pdfaSchema:property></rdf:li>";
 
 fn escape(xml: &mut String, text: &str) {
     for character in text.chars() {

@@ -7,16 +7,17 @@
 mod annotation;
 mod attachment;
 mod background;
-mod color_profile;
 mod error;
 mod file;
 mod font;
 mod form;
 mod graphics;
 mod image;
+mod invoice;
 mod metadata;
 mod options;
 mod outline;
+mod output_intent;
 mod page;
 mod page_label;
 mod structure;
@@ -89,7 +90,8 @@ pub fn write(
 ) -> Result<(Vec<u8>, Vec<Diagnostic>), Error> {
     let archival = options.standard != Standard::Pdf17;
     let mut findings = Findings::default();
-    if options.standard == Standard::PdfA2b && !options.attachments.is_empty() {
+    let attachments = invoice::with_invoice(document, &options.attachments)?;
+    if options.standard == Standard::PdfA2b && !attachments.is_empty() {
         findings
             .all
             .push("it does not allow attachments of this kind".to_owned());
@@ -142,7 +144,13 @@ pub fn write(
         );
     }
     let catalog = catalog(
-        &mut file, &writer, document, layout, options, structure, accessible,
+        &mut file,
+        &writer,
+        document,
+        layout,
+        (options.standard, &attachments),
+        structure,
+        accessible,
     );
     let information = metadata::information(&mut file, document);
     let bytes = file.finish(catalog, information).ok_or(Error::TooLarge)?;
@@ -186,17 +194,17 @@ fn catalog(
     writer: &PageWriter<'_>,
     document: &Document,
     layout: &Layout,
-    options: &Options,
+    (standard, attachments): (Standard, &[Attachment]),
     structure: Option<Reference>,
     accessible: bool,
 ) -> Reference {
     let source = &document.metadata;
     let outline = (!layout.outline.is_empty() || accessible)
         .then(|| outline::write(file, writer, &layout.outline, &source.title));
-    let packet = metadata::packet(file, document, options.standard, accessible);
-    let archival = options.standard != Standard::Pdf17;
-    let intent = archival.then(|| color_profile::output_intent(file));
-    let attachments = attachment::write(file, &options.attachments, source.created_unix_seconds);
+    let packet = metadata::packet(file, document, standard, accessible);
+    let archival = standard != Standard::Pdf17;
+    let intent = archival.then(|| output_intent::output_intent(file));
+    let attachments = attachment::write(file, attachments, source.created_unix_seconds);
     file.add(|out| {
         out.raw("<</Type/Catalog/Pages ")
             .reference(writer.places.root);

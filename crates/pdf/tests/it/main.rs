@@ -1,5 +1,6 @@
 //! Files from LibreOffice and Chromium, checked with qpdf and poppler.
 
+mod archive;
 mod changes;
 mod fixture;
 mod operations;

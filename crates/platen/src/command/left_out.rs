@@ -5,10 +5,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::report::Failure;
 
 /// Their names.
-const LEFT_OUT: [&str; 15] = [
+const LEFT_OUT: [&str; 16] = [
     "convert",
     "merge",
     "pdf",
+    "invoice",
     "flow",
     "serve",
     "worker",

@@ -6,6 +6,7 @@ pub(crate) mod documentation;
 pub(crate) mod extract;
 pub(crate) mod flows;
 pub(crate) mod health;
+pub(crate) mod invoice;
 pub(crate) mod page;
 pub(crate) mod pdf;
 pub(crate) mod pieces;

@@ -77,15 +77,19 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
 }
 
 /// A form that was read.
-struct Form {
-    files: Vec<(String, Content)>,
+pub(super) struct Form {
+    pub(super) files: Vec<(String, Content)>,
     beside: Vec<(String, Content)>,
     operations: Option<String>,
     _room: MemoryPermit,
 }
 
 impl Form {
-    async fn read(api: &PdfApi, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+    pub(super) async fn read(
+        api: &PdfApi,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Self, Problem> {
         let boundary = multipart::boundary(headers).ok_or_else(|| {
             let detail = "send multipart/form-data with `files`";
             Problem::new(Code::MediaTypeNotSupported, detail)
@@ -125,7 +129,7 @@ impl Form {
     }
 
     /// Memory for the files, which operations work in.
-    fn size_bytes(&self) -> u64 {
+    pub(super) fn size_bytes(&self) -> u64 {
         let all = self.files.iter().chain(&self.beside);
         all.map(|(_, content)| content.size_bytes()).sum()
     }
@@ -135,7 +139,7 @@ fn invalid(detail: impl Into<String>) -> Problem {
     Problem::new(Code::InvalidRequest, detail)
 }
 
-fn read(files: Vec<(String, Content)>) -> Result<Vec<NamedFile<Vec<u8>>>, Problem> {
+pub(super) fn read(files: Vec<(String, Content)>) -> Result<Vec<NamedFile<Vec<u8>>>, Problem> {
     let read = |(name, content): (String, Content)| {
         let bytes = content.read().map_err(|error| full(&error))?.to_vec();
         Ok(NamedFile { name, bytes })

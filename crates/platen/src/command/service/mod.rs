@@ -10,11 +10,13 @@ mod convert;
 mod doctor;
 pub mod documents;
 mod flow;
+mod invoice;
 mod isolation;
 mod merge;
 mod migrate;
 mod moving;
 mod pdf;
+mod pdf_stamp;
 mod pieces;
 mod serve;
 mod templates;
@@ -48,6 +50,8 @@ pub enum Command {
     Merge(merge::Arguments),
     /// Change PDF files, and say what they are.
     Pdf(pdf::Arguments),
+    /// Read and write e-invoices.
+    Invoice(invoice::Arguments),
     /// Run and check flows.
     Flow(flow::Arguments),
     /// Serve templates and documents over HTTP.
@@ -81,6 +85,7 @@ impl Command {
             Self::Convert(arguments) => convert::run(&arguments, output),
             Self::Merge(arguments) => merge::run(&arguments, output),
             Self::Pdf(arguments) => pdf::run(arguments, output),
+            Self::Invoice(arguments) => invoice::run(arguments, output),
             Self::Flow(arguments) => flow::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),
             Self::Worker(arguments) => worker::run(&arguments, output),

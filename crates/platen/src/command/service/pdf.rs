@@ -7,12 +7,12 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use platen_engine::{PdfChanges, StampLook};
+use platen_engine::PdfChanges;
 use platen_pdf::{Limits, NamedFile};
 use platen_render::RenderOptions;
 use serde_json::{Map, Value as Json, json};
 
-use super::{engine, read, read_json, write};
+use super::{engine, pdf_stamp::StampArguments, read, read_json, write};
 use crate::{
     command::font_arguments::FontArguments,
     report::{Failure, OutputArguments, print_line, say},
@@ -33,7 +33,7 @@ pub struct Arguments {
 
 /// Files of an operation.
 #[derive(Debug, Args)]
-struct Files {
+pub(super) struct Files {
     /// PDF files, in order.
     #[arg(required = true, value_name = "IN")]
     inputs: Vec<PathBuf>,
@@ -44,10 +44,10 @@ struct Files {
 
 /// Pages that an operation is about.
 #[derive(Debug, Args)]
-struct Pages {
+pub(super) struct Pages {
     /// Pages, as in `1-3,7`; default: all.
     #[arg(long)]
-    pages: Option<String>,
+    pub(super) pages: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -152,6 +152,25 @@ enum Detailed {
         #[arg(long)]
         relationship: Option<String>,
     },
+    /// Make files PDF/A, PDF/UA or both.
+    Archive {
+        #[command(flatten)]
+        files: Files,
+        /// pdf-a-2b or pdf-a-3b.
+        #[arg(long, required_unless_present = "accessible")]
+        standard: Option<String>,
+        /// PDF/UA-1 as well; without a standard, only that.
+        #[arg(long)]
+        accessible: bool,
+    },
+    /// Embed the XML of an e-invoice, and make files PDF/A-3b.
+    Invoice {
+        #[command(flatten)]
+        files: Files,
+        /// The XML: CII of Factur-X or XRechnung.
+        #[arg(long, value_name = "FILE")]
+        xml: PathBuf,
+    },
     /// Change document properties.
     Metadata {
         #[command(flatten)]
@@ -182,52 +201,6 @@ enum Detailed {
         #[arg(long, value_name = "FILE")]
         password_file: PathBuf,
     },
-}
-
-#[derive(Debug, Args)]
-struct StampArguments {
-    #[command(flatten)]
-    files: Files,
-    /// A line of text.
-    #[arg(long, conflicts_with = "file")]
-    text: Option<String>,
-    /// A picture or PDF.
-    #[arg(long, value_name = "FILE")]
-    file: Option<PathBuf>,
-    /// Draw below the content of pages.
-    #[arg(long)]
-    below: bool,
-    #[command(flatten)]
-    pages: Pages,
-    /// Font family of a text.
-    #[arg(long)]
-    font: Option<String>,
-    /// Font size of a text, in points.
-    #[arg(long)]
-    font_size: Option<f32>,
-    /// Color of a text, as `#ff0000` or `red`.
-    #[arg(long)]
-    color: Option<String>,
-    /// From 0, which is invisible, to 1; default: 1.
-    #[arg(long)]
-    opacity: Option<f32>,
-    /// Counter-clockwise, in degrees.
-    #[arg(long, allow_negative_numbers = true, conflicts_with = "diagonal")]
-    rotation: Option<f32>,
-    /// Along the diagonal of the page.
-    #[arg(long)]
-    diagonal: bool,
-    /// top-left, top, top-right, left, center, right, bottom-left, bottom or bottom-right.
-    #[arg(long)]
-    position: Option<String>,
-    /// A multiple of its own size.
-    #[arg(long, conflicts_with = "width")]
-    scale: Option<f32>,
-    /// Width as a part of the page's; default: half of it, and a PDF covers the page.
-    #[arg(long)]
-    width: Option<f32>,
-    #[command(flatten)]
-    fonts: FontArguments,
 }
 
 /// What is to be done.
@@ -318,6 +291,19 @@ fn of_files(change: Detailed, beside: &mut Vec<PathBuf>) -> Result<(Files, Json)
             beside.push(file);
             (files, one)
         }
+        Detailed::Archive {
+            files,
+            standard,
+            accessible,
+        } => {
+            let one = json!({"do": "archive", "standard": standard, "accessible": accessible});
+            (files, one)
+        }
+        Detailed::Invoice { files, xml } => {
+            let one = json!({"do": "invoice", "file": name_of(&xml)});
+            beside.push(xml);
+            (files, one)
+        }
         Detailed::Metadata { files, metadata } => {
             let metadata = read_json(&metadata)?;
             (files, json!({"do": "metadata", "metadata": metadata}))
@@ -353,30 +339,6 @@ fn of_files(change: Detailed, beside: &mut Vec<PathBuf>) -> Result<(Files, Json)
     })
 }
 
-impl StampArguments {
-    fn to_json(&self) -> Json {
-        let mut one = json!({
-            "do": "stamp",
-            "text": self.text,
-            "file": self.file.as_deref().map(name_of),
-            "below": self.below,
-            "pages": self.pages.pages,
-            "font": self.font,
-            "fontSize": self.font_size,
-            "opacity": self.opacity.unwrap_or(StampLook::default().opacity),
-            "rotation": self.rotation,
-            "diagonal": self.diagonal,
-            "position": self.position,
-            "scale": self.scale,
-            "width": self.width,
-        });
-        if let Some(color) = &self.color {
-            one["color"] = color.as_str().into();
-        }
-        one
-    }
-}
-
 /// A password: the first line of a file.
 fn secret(file: &Path) -> Result<String, Failure> {
     let bytes = read(file)?;
@@ -387,7 +349,7 @@ fn secret(file: &Path) -> Result<String, Failure> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-fn name_of(path: &Path) -> String {
+pub(super) fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
 }

@@ -49,6 +49,7 @@ pub(crate) enum FormatName {
     Pptx,
     Xlsx,
     Csv,
+    Xml,
     Png,
     Svg,
 }
@@ -62,6 +63,7 @@ impl From<FormatName> for Format {
             FormatName::Pptx => Self::Pptx,
             FormatName::Xlsx => Self::Xlsx,
             FormatName::Csv => Self::Csv,
+            FormatName::Xml => Self::Xml,
             FormatName::Png => Self::Png,
             FormatName::Svg => Self::Svg,
         }

@@ -1,21 +1,5 @@
-//! The output intent of PDF/A: an ICC profile (ICC.1:2001-04) of sRGB (IEC 61966-2-1), computed
+//! The colors of PDF/A: an ICC profile (ICC.1:2001-04) of sRGB (IEC 61966-2-1), computed
 //! from the published primaries and tone curve.
-
-use super::{
-    file::File,
-    syntax::{Reference, Syntax},
-};
-
-/// Writes the output intent, ISO 32000-1 §14.11.5.
-pub(super) fn output_intent(file: &mut File) -> Reference {
-    let profile = file.reserve();
-    file.stream(profile, "/N 3", &srgb());
-    file.add(|out| {
-        out.raw("<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(sRGB)");
-        out.raw("/Info(sRGB IEC61966-2.1)/DestOutputProfile ");
-        out.reference(profile).raw(">>");
-    })
-}
 
 /// Sample count of the tone curve.
 const CURVE_POINTS: u16 = 1024;
@@ -26,7 +10,9 @@ const RED: [f64; 3] = [0.436_065_674, 0.222_488_403, 0.013_916_016];
 const GREEN: [f64; 3] = [0.385_147_095, 0.716_873_169, 0.097_076_416];
 const BLUE: [f64; 3] = [0.143_066_406, 0.060_607_910, 0.714_096_069];
 
-fn srgb() -> Vec<u8> {
+/// The bytes of the profile.
+#[must_use]
+pub fn srgb_profile() -> Vec<u8> {
     let curve = curve();
     let tags: [(&[u8; 4], Vec<u8>); 9] = [
         (b"desc", description("sRGB IEC61966-2.1")),
@@ -120,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_profile_says_its_size_and_its_tags_lie_inside() {
-        let profile = srgb();
+        let profile = srgb_profile();
         let word = |at: usize| {
             u32::from_be_bytes([
                 profile[at],

@@ -1,18 +1,22 @@
 //! What is done with PDF files, one thing after another: the same list for HTTP, the command line
 //! and flows.
 
+mod invoice;
+mod stamp;
+
 use std::{collections::BTreeMap, fmt};
 
-use platen_document::{Color, work};
+use platen_document::work;
 use platen_fault::Code;
 use platen_pdf::{
-    Allowed, Attachment, Bookmark, Bookmarks, Conditions, FileError, Limits, Metadata, NamedFile,
-    Operations, Printing, Protection, Rotation, Split, Turn, tell_apart, unprotect,
+    Allowed, Archive, Attachment, Bookmark, Bookmarks, Conditions, FileError, Limits, Metadata,
+    NamedFile, Operations, Part, Printing, Protection, Rotation, Split, tell_apart, unprotect,
 };
 use platen_render::RenderOptions;
 use serde::Deserialize;
 
-use crate::{Engine, Error, StampLook, StampSource, media_type_of};
+use self::{invoice::embedded_invoice, stamp::StampChange};
+use crate::{Engine, Error, media_type_of};
 
 /// Maximum number of changes of a list.
 const MAX_CHANGES: usize = 100;
@@ -72,6 +76,19 @@ pub enum PdfChange {
         /// The properties by name.
         metadata: Metadata,
     },
+    /// Makes the files PDF/A, PDF/UA or both.
+    Archive {
+        /// `pdf-a-2b` or `pdf-a-3b`; neither without it.
+        standard: Option<ArchiveStandard>,
+        /// Whether they are to be PDF/UA-1.
+        #[serde(default)]
+        accessible: bool,
+    },
+    /// Embeds the XML of an e-invoice, and makes the files PDF/A-3b.
+    Invoice {
+        /// Name of the XML file, which comes beside the PDF files.
+        file: String,
+    },
     /// Encrypts with AES-256.
     Encrypt {
         /// Opens the file.
@@ -91,41 +108,15 @@ pub enum PdfChange {
     },
 }
 
-/// A text, a picture or a PDF that is drawn on pages. It is a text, or comes beside the files.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct StampChange {
-    /// A line of text.
-    pub text: Option<String>,
-    /// Name of a picture or PDF.
-    pub file: Option<String>,
-    /// The page of a PDF that is drawn, from 1; the first without it.
-    pub page: Option<u32>,
-    /// Whether it is below the content of pages, and not above.
-    pub below: bool,
-    /// Pages, as in `1-3,7`; all without it.
-    pub pages: Option<String>,
-    /// Font family of a text.
-    pub font: Option<String>,
-    /// Font size of a text, in points.
-    pub font_size: Option<f32>,
-    /// Color of a text; gray without it.
-    pub color: Option<Color>,
-    /// From 0, which is invisible, to 1, the default.
-    pub opacity: Option<f32>,
-    /// Counter-clockwise, in degrees.
-    pub rotation: Option<f32>,
-    /// Turned along the diagonal of the page, upwards.
-    pub diagonal: bool,
-    /// `top-left`, `top`, `top-right`, `left`, `center` (the default), `right`, `bottom-left`,
-    /// `bottom`, `bottom-right`.
-    pub position: Option<String>,
-    /// Moved to the right and upwards, in points.
-    pub offset: (f32, f32),
-    /// A multiple of its own size.
-    pub scale: Option<f32>,
-    /// Width as a part of the page's, above 0 and at most 1.
-    pub width: Option<f32>,
+/// A standard that files can be made to satisfy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum ArchiveStandard {
+    /// PDF/A-2b.
+    #[serde(rename = "pdf-a-2b")]
+    PdfA2b,
+    /// PDF/A-3b.
+    #[serde(rename = "pdf-a-3b")]
+    PdfA3b,
 }
 
 /// What readers allow those who open a file with its user password.
@@ -299,6 +290,28 @@ impl Engine {
                 description,
             }),
             PdfChange::Metadata { metadata } => operations.metadata = metadata,
+            PdfChange::Archive {
+                standard,
+                accessible,
+            } => {
+                if standard.is_none() && !accessible {
+                    return Err(wrong("`archive` takes `standard`, `accessible` or both"));
+                }
+                operations.archive = Some(Archive {
+                    part: match standard {
+                        Some(ArchiveStandard::PdfA2b) => Part::Two,
+                        Some(ArchiveStandard::PdfA3b) => Part::Three,
+                        None => Part::None,
+                    },
+                    accessible,
+                    extension: None,
+                });
+            }
+            PdfChange::Invoice { file } => {
+                let (attachment, archive) = embedded_invoice(&file, beside(&file)?)?;
+                operations.attachments.push(attachment);
+                operations.archive = Some(archive);
+            }
             PdfChange::Encrypt {
                 user_password,
                 owner_password,
@@ -336,70 +349,6 @@ impl From<Allow> for Allowed {
             assembling: allow.assembling,
         }
     }
-}
-
-impl StampChange {
-    fn read(
-        self,
-        beside: &dyn Fn(&str) -> Result<Vec<u8>, PdfChangeError>,
-    ) -> Result<(StampSource, StampLook), PdfChangeError> {
-        let position = self.position.as_deref().unwrap_or("center");
-        let position = place(position)
-            .ok_or_else(|| wrong(format!("`{position}` is no `position` of a stamp")))?;
-        let scale = match (self.scale, self.width) {
-            (None, None) => None,
-            (Some(scale), None) if scale > 0.0 && scale <= 100.0 => Some(scale),
-            (None, Some(width)) if width > 0.0 && width <= 1.0 => Some(-width),
-            _ => {
-                let message = "a stamp takes either `scale`, above 0 and at most 100, or `width`, \
-                               above 0 and at most 1";
-                return Err(wrong(message));
-            }
-        };
-        let source = match (self.text, self.file) {
-            (Some(text), None) => StampSource::Text(text),
-            (None, Some(name)) => {
-                let bytes = beside(&name)?;
-                match bytes.starts_with(b"%PDF-") {
-                    true => StampSource::Pdf(bytes, self.page.unwrap_or(1)),
-                    false => StampSource::Picture(bytes),
-                }
-            }
-            _ => return Err(wrong("a stamp takes either `text` or `file`")),
-        };
-        let look = StampLook {
-            pages: self.pages,
-            above: !self.below,
-            font: self.font,
-            font_size: self.font_size,
-            color: self.color.unwrap_or(StampLook::default().color),
-            opacity: self.opacity.unwrap_or(1.0),
-            turn: match (self.diagonal, self.rotation) {
-                (true, _) => Turn::Upwards,
-                (false, degrees) => Turn::Degrees(degrees.unwrap_or(0.0)),
-            },
-            position,
-            offset: self.offset,
-            scale,
-        };
-        Ok((source, look))
-    }
-}
-
-/// Across and upwards, from 0 to 1.
-fn place(name: &str) -> Option<(f32, f32)> {
-    Some(match name {
-        "top-left" => (0.0, 1.0),
-        "top" => (0.5, 1.0),
-        "top-right" => (1.0, 1.0),
-        "left" => (0.0, 0.5),
-        "center" => (0.5, 0.5),
-        "right" => (1.0, 0.5),
-        "bottom-left" => (0.0, 0.0),
-        "bottom" => (0.5, 0.0),
-        "bottom-right" => (1.0, 0.0),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

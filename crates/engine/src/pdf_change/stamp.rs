@@ -1,0 +1,109 @@
+//! Stamps as they are asked for in JSON.
+
+use platen_document::Color;
+use platen_pdf::Turn;
+use serde::Deserialize;
+
+use super::{PdfChangeError, wrong};
+use crate::{StampLook, StampSource};
+
+/// A text, a picture or a PDF that is drawn on pages. It is a text, or comes beside the files.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct StampChange {
+    /// A line of text.
+    pub text: Option<String>,
+    /// Name of a picture or PDF.
+    pub file: Option<String>,
+    /// The page of a PDF that is drawn, from 1; the first without it.
+    pub page: Option<u32>,
+    /// Whether it is below the content of pages, and not above.
+    pub below: bool,
+    /// Pages, as in `1-3,7`; all without it.
+    pub pages: Option<String>,
+    /// Font family of a text.
+    pub font: Option<String>,
+    /// Font size of a text, in points.
+    pub font_size: Option<f32>,
+    /// Color of a text; gray without it.
+    pub color: Option<Color>,
+    /// From 0, which is invisible, to 1, the default.
+    pub opacity: Option<f32>,
+    /// Counter-clockwise, in degrees.
+    pub rotation: Option<f32>,
+    /// Turned along the diagonal of the page, upwards.
+    pub diagonal: bool,
+    /// `top-left`, `top`, `top-right`, `left`, `center` (the default), `right`, `bottom-left`,
+    /// `bottom`, `bottom-right`.
+    pub position: Option<String>,
+    /// Moved to the right and upwards, in points.
+    pub offset: (f32, f32),
+    /// A multiple of its own size.
+    pub scale: Option<f32>,
+    /// Width as a part of the page's, above 0 and at most 1.
+    pub width: Option<f32>,
+}
+
+impl StampChange {
+    pub(super) fn read(
+        self,
+        beside: &dyn Fn(&str) -> Result<Vec<u8>, PdfChangeError>,
+    ) -> Result<(StampSource, StampLook), PdfChangeError> {
+        let position = self.position.as_deref().unwrap_or("center");
+        let position = place(position)
+            .ok_or_else(|| wrong(format!("`{position}` is no `position` of a stamp")))?;
+        let scale = match (self.scale, self.width) {
+            (None, None) => None,
+            (Some(scale), None) if scale > 0.0 && scale <= 100.0 => Some(scale),
+            (None, Some(width)) if width > 0.0 && width <= 1.0 => Some(-width),
+            _ => {
+                let message = "a stamp takes either `scale`, above 0 and at most 100, or `width`, \
+                               above 0 and at most 1";
+                return Err(wrong(message));
+            }
+        };
+        let source = match (self.text, self.file) {
+            (Some(text), None) => StampSource::Text(text),
+            (None, Some(name)) => {
+                let bytes = beside(&name)?;
+                match bytes.starts_with(b"%PDF-") {
+                    true => StampSource::Pdf(bytes, self.page.unwrap_or(1)),
+                    false => StampSource::Picture(bytes),
+                }
+            }
+            _ => return Err(wrong("a stamp takes either `text` or `file`")),
+        };
+        let look = StampLook {
+            pages: self.pages,
+            above: !self.below,
+            font: self.font,
+            font_size: self.font_size,
+            color: self.color.unwrap_or(StampLook::default().color),
+            opacity: self.opacity.unwrap_or(1.0),
+            turn: match (self.diagonal, self.rotation) {
+                (true, _) => Turn::Upwards,
+                (false, degrees) => Turn::Degrees(degrees.unwrap_or(0.0)),
+            },
+            position,
+            offset: self.offset,
+            scale,
+        };
+        Ok((source, look))
+    }
+}
+
+/// Across and upwards, from 0 to 1.
+fn place(name: &str) -> Option<(f32, f32)> {
+    Some(match name {
+        "top-left" => (0.0, 1.0),
+        "top" => (0.5, 1.0),
+        "top-right" => (1.0, 1.0),
+        "left" => (0.0, 0.5),
+        "center" => (0.5, 0.5),
+        "right" => (1.0, 0.5),
+        "bottom-left" => (0.0, 0.0),
+        "bottom" => (0.5, 0.0),
+        "bottom-right" => (1.0, 0.0),
+        _ => return None,
+    })
+}

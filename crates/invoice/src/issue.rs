@@ -1,0 +1,215 @@
+//! Issues an invoice: computes, compares, checks, writes.
+
+use en16931::{InvoiceAmount, Reconciler, invoice as model, validation::Severity};
+
+use crate::{
+    Invoice, Number, Problem, Profile, Syntax, Weight, convert::Converter, elements,
+    place::pointer, restore,
+};
+
+/// A finished invoice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Issued {
+    /// The XML, in UTF-8.
+    pub xml: String,
+    /// The invoice with everything that was computed: amounts of lines, VAT and totals.
+    pub invoice: Invoice,
+    /// What receivers may complain about.
+    pub warnings: Vec<Problem>,
+}
+
+impl Issued {
+    /// The profile if PDF files carry the XML: CII of every profile but `peppol`.
+    #[must_use]
+    pub fn profile_in_pdf(&self) -> Option<Profile> {
+        let profile = self.invoice.profile;
+        let syntax = self.invoice.syntax.unwrap_or_else(|| profile.syntax());
+        (syntax == Syntax::Cii && profile.conformance_level().is_some()).then_some(profile)
+    }
+}
+
+/// Issues `invoice`.
+///
+/// # Errors
+/// Everything that is wrong with it: values that are none, amounts that differ from what they are
+/// computed as, rules of the profile, elements that the syntax does not have.
+pub fn issue(invoice: &Invoice) -> Result<Issued, Vec<Problem>> {
+    let mut converter = Converter::default();
+    let mut made = converter.invoice(invoice);
+    let reconciler = reconciler(invoice, &mut converter);
+    if !converter.problems.is_empty() {
+        return Err(converter.problems);
+    }
+    if let Err(error) = reconciler.apply(&mut made) {
+        return Err(vec![
+            Problem::error("vat", "/lines", error.to_string())
+                .with_hint("state `vat.category` and, for category S, `vat.rate`"),
+        ]);
+    }
+    let mut problems = differences(invoice, &made);
+    if invoice.profile.has_lines() {
+        problems.extend(broken_rules(invoice, &made));
+    }
+    let (errors, warnings): (Vec<_>, Vec<_>) = problems
+        .into_iter()
+        .partition(|problem| problem.weight == Weight::Error);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut computed = restore::invoice(&made);
+    computed.profile = invoice.profile;
+    computed.syntax = invoice.syntax;
+    computed.exemptions.clone_from(&invoice.exemptions);
+    Ok(Issued {
+        xml: write(invoice, made)?,
+        invoice: computed,
+        warnings,
+    })
+}
+
+fn reconciler(invoice: &Invoice, converter: &mut Converter) -> Reconciler {
+    let (paid, rounding, accounting) = converter.stated(invoice);
+    let mut reconciler = Reconciler::new();
+    for exemption in &invoice.exemptions {
+        reconciler = reconciler.exemption(
+            exemption.category.trim(),
+            exemption.reason.as_deref(),
+            exemption.code.as_deref(),
+        );
+    }
+    if let Some(paid) = paid {
+        reconciler = reconciler.paid(paid);
+    }
+    if let Some(rounding) = rounding {
+        reconciler = reconciler.rounding(rounding);
+    }
+    if let Some(accounting) = accounting {
+        reconciler = reconciler.vat_total_accounting(accounting);
+    }
+    reconciler
+}
+
+/// What the author states of the totals and is not so.
+fn differences(stated: &Invoice, made: &model::Invoice) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut compare = |path: String, what: &str, stated: Option<Number>, made: InvoiceAmount| {
+        if let Some(stated) = stated
+            && stated.0 != made.into_decimal()
+        {
+            let message = format!("{what} is {made} by the lines, but stated as {stated}");
+            problems.push(Problem::error("difference", path, message).with_hint(
+                "VAT is computed once for each rate, from the sum of its lines: compute it so \
+                 on the page, or show `invoice.totals` there",
+            ));
+        }
+    };
+    let (totals, sums) = (&stated.totals, &made.totals);
+    let zero = |amount: Option<InvoiceAmount>| amount.unwrap_or_default();
+    for (field, what, stated, made) in [
+        (
+            "lines",
+            "the sum of the lines",
+            totals.lines,
+            sums.line_total,
+        ),
+        (
+            "allowances",
+            "the sum of the allowances",
+            totals.allowances,
+            zero(sums.allowance_total),
+        ),
+        (
+            "charges",
+            "the sum of the charges",
+            totals.charges,
+            zero(sums.charge_total),
+        ),
+        (
+            "net",
+            "the total without VAT",
+            totals.net,
+            sums.taxable_total,
+        ),
+        ("vat", "the VAT", totals.vat, zero(sums.vat_total)),
+        (
+            "gross",
+            "the total with VAT",
+            totals.gross,
+            sums.gross_total,
+        ),
+        ("due", "the amount due", totals.due, sums.due),
+    ] {
+        compare(format!("/totals/{field}"), what, stated, made);
+    }
+    for (index, group) in stated.vat.iter().enumerate() {
+        let found = made.vat_breakdown.iter().find(|one| {
+            let rate = one
+                .rate
+                .map_or_else(Default::default, en16931::Percentage::into_decimal);
+            one.category.as_str() == group.category.trim()
+                && rate == group.rate.map_or_else(Default::default, |rate| rate.0)
+        });
+        let (base, tax) =
+            found.map_or_else(Default::default, |one| (one.taxable_amount, one.tax_amount));
+        let of = format!(
+            "of category {} at {} %",
+            group.category,
+            group.rate.unwrap_or_default()
+        );
+        let base_of = format!("the taxable amount {of}");
+        compare(format!("/vat/{index}/base"), &base_of, group.base, base);
+        let tax_of = format!("the VAT {of}");
+        compare(format!("/vat/{index}/amount"), &tax_of, group.amount, tax);
+    }
+    problems
+}
+
+/// The rules of the profile that `made` breaks.
+pub(crate) fn broken_rules(invoice: &Invoice, made: &model::Invoice) -> Vec<Problem> {
+    // The rules of EN 16931 ask for its own identifier; the others check their own.
+    let report = invoice.profile.rules().validate(made);
+    report
+        .findings()
+        .iter()
+        .filter(|finding| finding.severity != Severity::Info)
+        .map(problem)
+        .collect()
+}
+
+fn problem(finding: &en16931::validation::Finding) -> Problem {
+    let mut message = finding.message.clone();
+    if let Some(detail) = &finding.detail {
+        message.push_str(&format!(
+            " (expected {}, found {})",
+            detail.expected, detail.actual
+        ));
+    }
+    Problem {
+        weight: if finding.severity == Severity::Fatal {
+            Weight::Error
+        } else {
+            Weight::Warning
+        },
+        rule: finding.rule.clone(),
+        path: pointer(&finding.path),
+        message,
+        hint: finding.hint.clone(),
+    }
+}
+
+/// The XML of `made`.
+fn write(invoice: &Invoice, made: model::Invoice) -> Result<String, Vec<Problem>> {
+    let syntax = match invoice.syntax.unwrap_or_else(|| invoice.profile.syntax()) {
+        Syntax::Cii => en16931_formats::Syntax::Cii,
+        Syntax::Ubl => en16931_formats::Syntax::Ubl,
+    };
+    let written = en16931_formats::write_unchecked(&made, syntax).map_err(|error| {
+        let terms = error.entries.iter().map(|entry| {
+            let term = entry.term.as_deref().unwrap_or(&entry.path);
+            let message = format!("{syntax} has no form for {term}: {}", entry.message);
+            Problem::error("syntax", "", message)
+        });
+        terms.collect::<Vec<_>>()
+    })?;
+    Ok(elements::cut(written.xml, invoice.profile))
+}

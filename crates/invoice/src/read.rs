@@ -1,0 +1,71 @@
+//! Reads the XML of an invoice.
+
+use crate::{Invoice, MAX_XML, Problem, Syntax, Weight, issue::broken_rules, restore};
+
+/// Most tags of an XML file: a tree takes a hundred times the bytes of a short tag.
+const MAX_TAGS: usize = 1_000_000;
+
+/// An invoice that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The invoice as JSON has it.
+    pub invoice: Invoice,
+    /// Syntax of the XML.
+    pub syntax: Syntax,
+    /// The specification identifier as it stands there (BT-24).
+    pub specification: Option<String>,
+    /// Rules that it breaks, and content that has no place in the JSON.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads `xml`, which may be CII or UBL, in UTF-8 or UTF-16 with a byte-order mark.
+///
+/// Entities and document types are refused, and so are files of more than [`MAX_XML`] bytes and
+/// elements more than 64 deep.
+///
+/// # Errors
+/// Says why `xml` is not an invoice.
+pub fn read(xml: &[u8]) -> Result<Reading, String> {
+    if xml.len() > MAX_XML {
+        return Err(format!(
+            "the XML has {} bytes; at most {MAX_XML} are read",
+            xml.len()
+        ));
+    }
+    let elements = xml.iter().filter(|byte| **byte == b'<').count();
+    if elements > MAX_TAGS {
+        return Err(format!(
+            "the XML has more than {MAX_TAGS} tags, which no invoice has"
+        ));
+    }
+    let found = en16931_formats::read(xml).map_err(|error| error.to_string())?;
+    let mut invoice = restore::invoice(&found.invoice);
+    let syntax = match found.syntax {
+        en16931_formats::Syntax::Ubl => Syntax::Ubl,
+        _ => Syntax::Cii,
+    };
+    invoice.syntax = Some(syntax);
+    let mut problems: Vec<Problem> = found
+        .entries
+        .iter()
+        .map(|entry| {
+            let rule = entry.rule.as_deref().unwrap_or("unread");
+            Problem {
+                weight: Weight::Warning,
+                rule: rule.to_owned(),
+                path: String::new(),
+                message: format!("{}: {}", entry.path, entry.message),
+                hint: entry.hint.clone(),
+            }
+        })
+        .collect();
+    if invoice.profile.has_lines() {
+        problems.extend(broken_rules(&invoice, &found.invoice));
+    }
+    Ok(Reading {
+        invoice,
+        syntax,
+        specification: found.invoice.specification_id.clone(),
+        problems,
+    })
+}

@@ -1,0 +1,226 @@
+//! Invoices are computed, checked, written and read back.
+
+use platen_invoice::{
+    Invoice, Mapping, Problem, Profile, Weight, check_mapping, invoice_of, issue, read,
+};
+use serde_json::{Value as Json, json};
+
+/// An invoice that every profile takes, with numbers as data has them.
+fn sample(profile: &str) -> Json {
+    let mut value = with_mail(profile);
+    if profile == "peppol" {
+        // Its network has no addresses by mail.
+        for party in ["seller", "buyer"] {
+            value[party]["electronicAddress"] = json!({"id": "DE123456789", "scheme": "9930"});
+        }
+    }
+    value
+}
+
+fn with_mail(profile: &str) -> Json {
+    json!({
+        "profile": profile,
+        "number": "R-1", "issueDate": "2026-11-26", "dueDate": "2026-12-10T00:00:00Z",
+        "currency": "EUR", "buyerReference": "04011000-12345-03",
+        "seller": {
+            "name": "Seller & Sons", "vatId": "DE123456789",
+            "electronicAddress": {"id": "a@seller.example", "scheme": "EM"},
+            "address": {"line1": "Street 1", "city": "Kiel", "postCode": "24103", "country": "DE"},
+            "contact": {"name": "Ann", "phone": "+49 431 1", "email": "a@seller.example"},
+        },
+        "buyer": {
+            "name": "Buyer", "tradingName": "",
+            "electronicAddress": {"id": "b@buyer.example", "scheme": "EM"},
+            "address": {"line1": "Road 2", "city": "Bonn", "postCode": "53111", "country": "DE"},
+        },
+        "payment": {"accounts": [{"iban": "DE75 5121 0800 1245 1261 99"}]},
+        "lines": [
+            {"name": "Thing", "quantity": 3, "price": 33.335, "vat": {"rate": 19}},
+            {"name": "Book", "quantity": "2", "unit": "H87", "price": "10.10", "vat": {"rate": 7}},
+        ],
+        "totals": {"gross": null},
+    })
+}
+
+fn invoice(value: Json) -> Invoice {
+    invoice_of(value).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+fn wrong(value: Json) -> Vec<Problem> {
+    invoice_of(value)
+        .map_err(|problem| vec![problem])
+        .and_then(|invoice| issue(&invoice))
+        .expect_err("a refusal")
+}
+
+#[test]
+fn totals_are_computed_from_rounded_lines_and_read_back() {
+    for profile in Profile::ALL {
+        let issued = issue(&invoice(sample(profile.name())))
+            .unwrap_or_else(|problems| panic!("{profile:?}: {problems:?}"));
+        let totals = &issued.invoice.totals;
+        let shown = |number: Option<platen_invoice::Number>| number.map(|it| it.to_string());
+        // 3 at 33.335 are 100.01, rounded half up, and 2 at 10.10 are 20.20.
+        assert_eq!(shown(totals.net).as_deref(), Some("120.21"), "{profile:?}");
+        assert_eq!(shown(totals.vat).as_deref(), Some("20.41"), "{profile:?}");
+        assert_eq!(shown(totals.due).as_deref(), Some("140.62"), "{profile:?}");
+        assert!(issued.xml.contains("Seller &amp; Sons"), "{}", issued.xml);
+        let back = read(issued.xml.as_bytes()).expect("an invoice");
+        assert_eq!(back.invoice.profile, profile);
+        assert_eq!(back.specification.as_deref(), Some(profile.specification()));
+        assert_eq!(back.invoice.totals.due, totals.due, "{profile:?}");
+        let lines = if profile.has_lines() { 2 } else { 0 };
+        assert_eq!(back.invoice.lines.len(), lines, "{profile:?}");
+        if profile.has_lines() {
+            let errors = back.problems.iter().filter(|it| it.weight == Weight::Error);
+            assert_eq!(
+                errors.collect::<Vec<_>>(),
+                Vec::<&Problem>::new(),
+                "{profile:?}"
+            );
+            assert_eq!(back.invoice.lines, issued.invoice.lines, "{profile:?}");
+            // BASIC has no contacts.
+            if profile != Profile::Basic {
+                assert_eq!(back.invoice.seller, issued.invoice.seller, "{profile:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn both_syntaxes_say_the_same() {
+    let mut value = sample("en16931");
+    let cii = issue(&invoice(value.clone())).expect("CII");
+    value["syntax"] = "ubl".into();
+    let ubl = issue(&invoice(value)).expect("UBL");
+    assert!(cii.xml.contains("CrossIndustryInvoice") && ubl.xml.contains("<Invoice"));
+    let (one, two) = (read(cii.xml.as_bytes()), read(ubl.xml.as_bytes()));
+    let (one, two) = (
+        one.expect("an invoice").invoice,
+        two.expect("an invoice").invoice,
+    );
+    assert_eq!(
+        Invoice {
+            syntax: None,
+            ..one
+        },
+        Invoice {
+            syntax: None,
+            ..two
+        }
+    );
+}
+
+#[test]
+fn what_differs_is_an_error_at_its_field() {
+    let mut value = sample("en16931");
+    value["totals"] = json!({"gross": "140.63", "vat": 20.41});
+    value["vat"] = json!([{"rate": 19, "amount": 19.01}]);
+    let found: Vec<String> = wrong(value).into_iter().map(|it| it.path).collect();
+    assert_eq!(found, ["/totals/gross", "/vat/0/amount"]);
+    let mut value = sample("en16931");
+    value["lines"][1]["net"] = 20.21.into();
+    let found = wrong(value);
+    assert_eq!(
+        (found[0].path.as_str(), found[0].rule.as_str()),
+        ("/lines/1/net", "difference")
+    );
+}
+
+#[test]
+fn broken_rules_lead_to_their_fields() {
+    let mut value = sample("xrechnung");
+    value
+        .as_object_mut()
+        .expect("an object")
+        .remove("buyerReference");
+    let found = wrong(value);
+    let rule = found
+        .iter()
+        .find(|it| it.rule == "BR-DE-15")
+        .expect("the rule");
+    assert_eq!(rule.path, "/buyerReference");
+    let mut value = sample("en16931");
+    value["seller"]["address"]["country"] = "Germany".into();
+    assert!(
+        wrong(value)
+            .iter()
+            .any(|it| it.path == "/seller/address/country")
+    );
+}
+
+#[test]
+fn values_that_are_none_are_told_with_their_place() {
+    for (path, bad) in [
+        ("/issueDate", json!("26.11.2026")),
+        ("/lines/0/price", json!("1.234,50")),
+        ("/lines/0/quantity", json!("many")),
+        ("/profile", json!("comfort")),
+        ("/totals/paid", json!("0.001")),
+    ] {
+        let mut value = sample("en16931");
+        value["totals"]["paid"] = 0.into();
+        *value.pointer_mut(path).expect("a field") = bad;
+        let found = wrong(value);
+        assert_eq!(found[0].path, path, "{found:?}");
+    }
+    let mut value = sample("en16931");
+    value["lines"][0]["vat"]["rate"] = Json::Null;
+    assert!(wrong(value)[0].message.contains("no rate"));
+    let mut value = sample("en16931");
+    value["lines"][0]["priceQuantity"] = 0.into();
+    assert_eq!(wrong(value)[0].path, "/lines/0");
+    let mut value = sample("en16931");
+    value["lines"][0]["price"] = "79228162514264337593543950335".into();
+    value["lines"][0]["quantity"] = 1_000_000.into();
+    assert_eq!(wrong(value)[0].path, "/lines/0");
+}
+
+#[test]
+fn hostile_xml_is_refused_soon() {
+    let bomb = "<!DOCTYPE a [<!ENTITY b \"cccccccccc\"><!ENTITY d \"&b;&b;&b;&b;\">]><a>&d;</a>";
+    assert!(read(bomb.as_bytes()).is_err());
+    let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    assert!(read(deep.as_bytes()).is_err());
+    let many = format!("<a>{}</a>", "<b/>".repeat(1_100_000));
+    assert!(
+        read(many.as_bytes())
+            .expect_err("a refusal")
+            .contains("tags")
+    );
+    for bytes in [&b""[..], b"%PDF-1.7", b"\xff\xfe<", b"<Invoice/>"] {
+        assert!(read(bytes).is_err(), "{bytes:?}");
+    }
+}
+
+#[test]
+fn mappings_are_checked_before_there_is_data() {
+    let mapping = |value: Json| -> Mapping { serde_json::from_value(value).expect("an object") };
+    let good = mapping(json!({
+        "profile": "{{ profile }}", "number": "{{ number }}",
+        "lines": {"each": "items", "value": {"price": "{{ item.price }}", "vat": {"rate": 19}}},
+    }));
+    assert_eq!(check_mapping(&good), []);
+    for (value, path) in [
+        (json!({"nummer": "1"}), ""),
+        (
+            json!({"lines": {"each": "a", "value": {"prise": 1}}}),
+            "/lines/value",
+        ),
+        (json!({"lines": {"each": "a", "of": {}}}), "/lines"),
+        (json!({"profile": "gold"}), "/profile"),
+        (json!({"seller": "me"}), "/seller"),
+        (json!({"lines": [{"price": "cheap"}]}), "/lines/0/price"),
+    ] {
+        let found = check_mapping(&mapping(value.clone()));
+        assert!(
+            found.iter().any(|it| it.path.starts_with(path)),
+            "{value}: {found:?}"
+        );
+    }
+    let (place, elements) = good.locate("/lines/3/vat/rate");
+    assert_eq!(
+        (place.as_str(), elements.as_slice()),
+        ("/lines/value/vat/rate", &[3][..])
+    );
+}

@@ -1,0 +1,233 @@
+//! Mends what an archival file must not have and nobody sees.
+
+use std::collections::HashSet;
+
+use lopdf::{Dictionary, Document, Object, ObjectId};
+
+use super::dictionaries::{each, each_mut, name};
+use crate::{
+    Error,
+    open::{array, value},
+};
+
+/// Actions that an archival file does not have (ISO 19005-2, 6.5.1).
+const ACTIONS: [&[u8]; 11] = [
+    b"GoTo3DView",
+    b"Hide",
+    b"ImportData",
+    b"JavaScript",
+    b"Launch",
+    b"Movie",
+    b"Rendition",
+    b"ResetForm",
+    b"SetOCGState",
+    b"Sound",
+    b"Trans",
+];
+/// Named actions that it may have.
+const NAMED: [&[u8]; 4] = [b"NextPage", b"PrevPage", b"FirstPage", b"LastPage"];
+/// Keys of the catalog that concern programs only.
+const CATALOG: [&str; 6] = [
+    "AA",
+    "NeedsRendering",
+    "Requirements",
+    "Extensions",
+    "Collection",
+    "Perms",
+];
+/// Most bytes of a stream that is compressed anew.
+const MAX_STREAM: usize = 256 << 20;
+
+/// Whether `action` is one that an archival file does not have.
+fn is_forbidden(action: &Dictionary) -> bool {
+    let kind = name(action, b"Type");
+    match name(action, b"S") {
+        _ if kind.is_some_and(|kind| kind != b"Action") => false,
+        Some(b"Named") => !name(action, b"N").is_some_and(|name| NAMED.contains(&name)),
+        Some(action) => ACTIONS.contains(&action),
+        None => false,
+    }
+}
+
+/// What other objects refer to and that is mended where it stands.
+#[derive(Default)]
+struct Known {
+    actions: HashSet<ObjectId>,
+    states: HashSet<ObjectId>,
+}
+
+impl Known {
+    fn of(document: &Document) -> Self {
+        let mut known = Self::default();
+        for (id, object) in &document.objects {
+            if let Object::Dictionary(dictionary) = object
+                && is_forbidden(dictionary)
+            {
+                known.actions.insert(*id);
+            }
+        }
+        each(document, &mut |_, dictionary| {
+            let Some(Object::Dictionary(states)) = value(document, dictionary, b"ExtGState") else {
+                return;
+            };
+            for (_, state) in states {
+                known.states.extend(state.as_reference());
+            }
+        });
+        known
+    }
+
+    /// Whether `object` is an action that is removed.
+    fn is_action(&self, object: &Object) -> bool {
+        match object {
+            Object::Reference(id) => self.actions.contains(id),
+            Object::Dictionary(action) => is_forbidden(action),
+            _ => false,
+        }
+    }
+}
+
+/// Mends `document`.
+pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), Error> {
+    let known = Known::of(document);
+    each_mut(document, &mut |id, dictionary| {
+        dictionary.remove(b"Metadata");
+        dictionary.remove(b"AA");
+        for key in [&b"A"[..], b"OpenAction", b"Next", b"PA"] {
+            if dictionary.get(key).is_ok_and(|it| known.is_action(it)) {
+                dictionary.remove(key);
+            }
+        }
+        if name(dictionary, b"Type") == Some(b"ExtGState") || known.states.contains(&id) {
+            state(dictionary);
+        }
+        if let Ok(Object::Dictionary(states)) = dictionary.get_mut(b"ExtGState") {
+            for (_, direct) in states.iter_mut() {
+                if let Object::Dictionary(direct) = direct {
+                    state(direct);
+                }
+            }
+        }
+        match name(dictionary, b"Subtype") {
+            Some(b"Image") => {
+                dictionary.remove(b"Alternates");
+                dictionary.remove(b"OPI");
+                dictionary.remove(b"Interpolate");
+            }
+            Some(b"Form") => {
+                dictionary.remove(b"OPI");
+                dictionary.remove(b"Subtype2");
+                dictionary.remove(b"PS");
+            }
+            _ => {}
+        }
+        if name(dictionary, b"Type") == Some(b"Page") {
+            dictionary.remove(b"PresSteps");
+        }
+    });
+    compress(document, reasons);
+    catalog(document)
+}
+
+/// An ExtGState dictionary (ISO 19005-2, 6.2.5).
+fn state(dictionary: &mut Dictionary) {
+    dictionary.remove(b"TR");
+    dictionary.remove(b"HTP");
+    dictionary.remove(b"HTO");
+    if name(dictionary, b"TR2") != Some(b"Default") {
+        dictionary.remove(b"TR2");
+    }
+}
+
+/// Compresses LZW streams anew (6.1.7.2).
+fn compress(document: &mut Document, reasons: &mut Vec<String>) {
+    for object in document.objects.values_mut() {
+        let Object::Stream(stream) = object else {
+            continue;
+        };
+        let filters = stream.filters().unwrap_or_default();
+        if !filters.contains(&&b"LZWDecode"[..]) {
+            continue;
+        }
+        match stream.decompressed_content_with_limit(MAX_STREAM) {
+            Ok(content) => {
+                stream.dict.remove(b"DecodeParms");
+                stream.dict.remove(b"Filter");
+                stream.set_content(content);
+                // Content that does not shrink stays as it is, which is allowed.
+                let _ = stream.compress();
+            }
+            Err(_) => reasons.push("a stream is compressed by LZW and cannot be read".to_owned()),
+        }
+    }
+}
+
+/// The catalog and what it alone refers to.
+fn catalog(document: &mut Document) -> Result<(), Error> {
+    let mut names = match value(document, document.catalog()?, b"Names") {
+        Some(Object::Dictionary(names)) => Some(names.clone()),
+        _ => None,
+    };
+    if let Some(names) = &mut names {
+        names.remove(b"JavaScript");
+        names.remove(b"AlternatePresentations");
+        names.remove(b"Renditions");
+    }
+    let form = match value(document, document.catalog()?, b"AcroForm") {
+        Some(Object::Dictionary(form)) => {
+            let mut form = form.clone();
+            form.remove(b"XFA");
+            form.remove(b"NeedAppearances");
+            Some(form)
+        }
+        _ => None,
+    };
+    let layers = layers(document)?;
+    let catalog = document.catalog_mut()?;
+    for key in CATALOG {
+        catalog.remove(key.as_bytes());
+    }
+    if let Some(names) = names {
+        catalog.set("Names", names);
+    }
+    if let Some(form) = form {
+        catalog.set("AcroForm", form);
+    }
+    if let Some(layers) = layers {
+        catalog.set("OCProperties", layers);
+    }
+    Ok(())
+}
+
+/// Layers: every configuration has a name, and none changes by itself (6.9).
+fn layers(document: &Document) -> Result<Option<Dictionary>, Error> {
+    let Some(Object::Dictionary(layers)) = value(document, document.catalog()?, b"OCProperties")
+    else {
+        return Ok(None);
+    };
+    let mut layers = layers.clone();
+    let mended = |configuration: &Object, number: usize| {
+        let mut configuration = match configuration {
+            Object::Reference(id) => document.get_dictionary(*id).ok()?.clone(),
+            Object::Dictionary(configuration) => configuration.clone(),
+            _ => return None,
+        };
+        configuration.remove(b"AS");
+        // An order that leaves layers out is not allowed; without one there is no list of layers.
+        configuration.remove(b"Order");
+        configuration.set("Name", Object::string_literal(format!("Layers {number}")));
+        Some(Object::Dictionary(configuration))
+    };
+    if let Some(default) = layers.get(b"D").ok().and_then(|it| mended(it, 1)) {
+        layers.set("D", default);
+    }
+    let others: Vec<Object> = array(document, layers.get(b"Configs").ok())
+        .iter()
+        .enumerate()
+        .filter_map(|(index, one)| mended(one, index + 2))
+        .collect();
+    if !others.is_empty() {
+        layers.set("Configs", others);
+    }
+    Ok(Some(layers))
+}

@@ -1,0 +1,238 @@
+//! Makes files archival: PDF/A-2b and PDF/A-3b (ISO 19005-2 and -3), whoever wrote them.
+//!
+//! What can be mended without a visible change is mended ([`mend`]): metadata, colors without a
+//! profile, scripts, flags. What cannot is refused, with the rule that it breaks ([`check`]): fonts
+//! that are not embedded, ink colors without a profile, content from outside of the file.
+
+mod annotations;
+mod check;
+mod color_profile;
+mod dictionaries;
+mod mend;
+
+use lopdf::{Dictionary, Document, Object, Stream, dictionary};
+
+pub use self::color_profile::srgb_profile;
+use crate::{
+    Error,
+    metadata::write_packet,
+    open::{array, dictionary as dictionary_of, value},
+    xmp::Extension,
+};
+
+/// Most reasons that are told.
+const MAX_REASONS: usize = 5;
+
+/// How a file becomes archival.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Archive {
+    /// The part of ISO 19005 that the file satisfies.
+    pub part: Part,
+    /// Whether the file is to satisfy PDF/UA-1 as well. Its structure is taken as it is.
+    pub accessible: bool,
+    /// What its metadata says of an e-invoice.
+    pub extension: Option<Extension>,
+}
+
+/// A part of ISO 19005, at conformance level B.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// PDF/A-2b, which has no attachments.
+    #[default]
+    Two,
+    /// PDF/A-3b, which has attachments of any kind.
+    Three,
+    /// Neither: only what [`Archive::accessible`] says.
+    None,
+}
+
+impl Part {
+    const fn number(self) -> Option<&'static str> {
+        match self {
+            Self::Two => Some("2"),
+            Self::Three => Some("3"),
+            Self::None => None,
+        }
+    }
+}
+
+/// Makes `document` archival, accessible or both.
+pub(crate) fn archive(document: &mut Document, archive: &Archive) -> Result<(), Error> {
+    let mut reasons = Vec::new();
+    if archive.part != Part::None {
+        mend::mend(document, &mut reasons)?;
+        annotations::mend(document, &mut reasons)?;
+        check::check(document, &mut reasons);
+        attached(document, archive.part, &mut reasons)?;
+        output_intent(document)?;
+    }
+    if archive.accessible {
+        accessible(document, &mut reasons)?;
+    }
+    if !reasons.is_empty() {
+        reasons.sort();
+        reasons.dedup();
+        let more = reasons.len().saturating_sub(MAX_REASONS);
+        reasons.truncate(MAX_REASONS);
+        let mut all = reasons.join("; ");
+        if more > 0 {
+            all.push_str(&format!("; and {more} more"));
+        }
+        let standard = match (archive.part, archive.accessible) {
+            (Part::Two, _) => "PDF/A-2b",
+            (Part::Three, _) => "PDF/A-3b",
+            (Part::None, _) => "PDF/UA-1",
+        };
+        return Err(Error::NotArchival {
+            standard,
+            reasons: all,
+        });
+    }
+    write_packet(document, &mut |kept| {
+        if let Some(part) = archive.part.number() {
+            kept.set_archival(part);
+        }
+        if archive.accessible {
+            kept.set_accessible();
+        }
+        kept.extension.clone_from(&archive.extension);
+    })?;
+    identify(document)?;
+    document.version = "1.7".to_owned();
+    Ok(())
+}
+
+/// Gives the file identifiers, if it has none.
+fn identify(document: &mut Document) -> Result<(), Error> {
+    if !document.trailer.has(b"ID") {
+        // Of the content, by FNV-1a: the same file gets the same.
+        let mut id = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
+        let mut add = |bytes: &[u8]| {
+            for byte in bytes {
+                id = (id ^ u128::from(*byte)).wrapping_mul((1 << 88) + 0x13b);
+            }
+        };
+        for (number, object) in &document.objects {
+            add(&number.0.to_be_bytes());
+            if let Object::Stream(stream) = object {
+                add(&stream.content);
+            }
+        }
+        let text = Object::string_literal(id.to_be_bytes().to_vec());
+        document.trailer.set("ID", vec![text.clone(), text]);
+    }
+    let catalog = document.catalog_mut()?;
+    catalog.remove(b"Version");
+    Ok(())
+}
+
+/// Attached files: none in part 2; with a relationship to the document in part 3.
+fn attached(document: &mut Document, part: Part, reasons: &mut Vec<String>) -> Result<(), Error> {
+    let mut specifications = Vec::new();
+    for (id, object) in &document.objects {
+        if let Object::Dictionary(dictionary) = object
+            && dictionary.has(b"EF")
+        {
+            specifications.push(*id);
+        }
+    }
+    if specifications.is_empty() {
+        return Ok(());
+    }
+    if part == Part::Two {
+        reasons.push("it has attached files, which PDF/A-3 allows".to_owned());
+        return Ok(());
+    }
+    let catalog = document.catalog()?;
+    let mut associated: Vec<Object> = array(document, catalog.get(b"AF").ok()).to_vec();
+    for id in specifications {
+        let Ok(specification) = document.get_dictionary_mut(id) else {
+            continue;
+        };
+        if !specification.has(b"AFRelationship") {
+            specification.set("AFRelationship", "Unspecified");
+        }
+        if let (false, Ok(name)) = (specification.has(b"UF"), specification.get(b"F").cloned()) {
+            specification.set("UF", name);
+        }
+        if !associated.contains(&id.into()) {
+            associated.push(id.into());
+        }
+        let files = value(document, document.get_dictionary(id)?, b"EF");
+        let files = files.and_then(|files| files.as_dict().ok()).cloned();
+        for (_, file) in files.iter().flat_map(Dictionary::iter) {
+            if let Ok(file) = file.as_reference()
+                && let Ok(Object::Stream(stream)) = document.get_object_mut(file)
+                && !stream.dict.has(b"Subtype")
+            {
+                let any = b"application/octet-stream".to_vec();
+                stream.dict.set("Subtype", Object::Name(any));
+            }
+        }
+    }
+    document.catalog_mut()?.set("AF", associated);
+    Ok(())
+}
+
+/// Adds an output intent of sRGB, if the file has none.
+fn output_intent(document: &mut Document) -> Result<(), Error> {
+    let catalog = document.catalog()?;
+    let intents = array(document, catalog.get(b"OutputIntents").ok());
+    let is_archival = |intent: &Object| {
+        let intent = dictionary_of(document, intent)?;
+        let kind = value(document, intent, b"S")?.as_name().ok()?;
+        (kind == b"GTS_PDFA1" && intent.has(b"DestOutputProfile")).then_some(())
+    };
+    if intents.iter().any(|intent| is_archival(intent).is_some()) {
+        return Ok(());
+    }
+    let mut profile = Stream::new(dictionary! { "N" => 3 }, srgb_profile());
+    profile.compress()?;
+    let profile = document.add_object(profile);
+    let intent = document.add_object(dictionary! {
+        "Type" => "OutputIntent",
+        "S" => "GTS_PDFA1",
+        "OutputConditionIdentifier" => Object::string_literal("sRGB"),
+        "Info" => Object::string_literal("sRGB IEC61966-2.1"),
+        "DestOutputProfile" => profile,
+    });
+    document
+        .catalog_mut()?
+        .set("OutputIntents", vec![Object::Reference(intent)]);
+    Ok(())
+}
+
+/// What PDF/UA-1 asks of the whole file (ISO 14289-1, 7.1 and 7.2).
+fn accessible(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), Error> {
+    let catalog = document.catalog()?;
+    if value(document, catalog, b"StructTreeRoot").is_none() {
+        reasons.push("it has no structure: make it with tags".to_owned());
+    }
+    let language =
+        value(document, catalog, b"Lang").and_then(|it| lopdf::decode_text_string(it).ok());
+    if language.is_none_or(|language| language.trim().is_empty()) {
+        reasons.push("it does not say its language".to_owned());
+    }
+    let info = value(document, &document.trailer, b"Info");
+    let title = info.and_then(|info| value(document, info.as_dict().ok()?, b"Title"));
+    let title = title.and_then(|title| lopdf::decode_text_string(title).ok());
+    if title.is_none_or(|title| title.trim().is_empty()) {
+        reasons.push("it has no title".to_owned());
+    }
+    let mut preferences = match value(document, document.catalog()?, b"ViewerPreferences") {
+        Some(Object::Dictionary(preferences)) => preferences.clone(),
+        _ => Dictionary::new(),
+    };
+    preferences.set("DisplayDocTitle", true);
+    let catalog = document.catalog_mut()?;
+    catalog.set("ViewerPreferences", preferences);
+    catalog.set("MarkInfo", dictionary! { "Marked" => true });
+    let pages: Vec<_> = document.page_iter().collect();
+    for page in pages {
+        let has_annotations = document.get_dictionary(page)?.has(b"Annots");
+        if has_annotations {
+            document.get_dictionary_mut(page)?.set("Tabs", "S");
+        }
+    }
+    annotations::name_links(document)
+}

@@ -1,0 +1,115 @@
+//! `POST /invoice` and `POST /invoice/read`: e-invoices without a template, and back to JSON.
+
+use axum::{body::Body, extract::State, response::Response};
+use hyper::{HeaderMap, StatusCode};
+use platen_document::{Diagnostic, work};
+use platen_engine::read_invoice;
+use platen_invoice::{Invoice, Problem as InvoiceProblem, invoice_of, issue};
+use platen_pdf::{Limits, tell_apart};
+use serde_json::{Map, Value as Json, json as value};
+
+use crate::{
+    intake::body,
+    operation::{Kind, Route, Tag, binary, description, json, post},
+    problem::Problem,
+    rendering::slots::{Lane, Ticket},
+    respond,
+    routes::pdf::{Form, PdfApi, read},
+};
+
+/// The routes.
+pub(crate) fn routes() -> Vec<Route<PdfApi>> {
+    let files = value!({
+        "type": "array",
+        "items": {"type": "string", "format": "binary"},
+        "description": "PDF files that carry an e-invoice, or XML files.",
+    });
+    let form = value!({
+        "type": "object", "required": ["files"], "properties": {"files": files},
+    });
+    vec![
+        post("/invoice", write_invoice)
+            .kind(Kind::Render)
+            .tag(Tag::Render)
+            .summary("Writes an e-invoice as XML: computes its totals and checks its rules.")
+            .body(json::<Invoice>())
+            .answer(200, binary(&["application/xml"]))
+            .problems(&[413, 415, 422]),
+        post("/invoice/read", read_invoices)
+            .kind(Kind::Render)
+            .tag(Tag::Render)
+            .summary(
+                "Reads e-invoices from PDF or XML, by file name: JSON, and the rules they break.",
+            )
+            .body(description("multipart/form-data", form))
+            .answer(
+                200,
+                description("application/json", value!({"type": "object"})),
+            )
+            .problems(&[413, 415, 422]),
+    ]
+}
+
+/// Writes an e-invoice.
+pub(crate) async fn write_invoice(
+    State(api): State<PdfApi>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
+    let given: Json = body::parse_long(bytes).await?;
+    let work = move |_: &Ticket| {
+        let issued = invoice_of(given)
+            .map_err(|problem| vec![problem])
+            .and_then(|invoice| issue(&invoice));
+        issued.map_err(|problems| Problem::mistakes(problems.iter().map(diagnostic).collect()))
+    };
+    let issued = api.slots.run(Lane::Batch, work).await?;
+    let mut response = respond::bytes_of("application/xml", StatusCode::OK, issued.xml);
+    let name = issued.invoice.profile.file_name();
+    respond::file_headers(&mut response, name, "application/xml")?;
+    Ok(response)
+}
+
+/// `problem` of the invoice in the body.
+fn diagnostic(problem: &InvoiceProblem) -> Diagnostic {
+    let code = match problem.rule.as_str() {
+        "invalid-value" => "invalid-value",
+        "difference" => "invoice-difference",
+        _ => "invoice-rule",
+    };
+    let message = match code {
+        "invoice-rule" => format!("{} ({})", problem.message, problem.rule),
+        _ => problem.message.clone(),
+    };
+    let mut made = Diagnostic::error(code, problem.path.clone(), message).in_data();
+    made.hint.clone_from(&problem.hint);
+    made
+}
+
+/// Reads e-invoices.
+pub(crate) async fn read_invoices(
+    State(api): State<PdfApi>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let form = Form::read(&api, &headers, body).await?;
+    let _permit = api.intake.reserve_bytes(form.size_bytes())?;
+    let work = move |_: &Ticket| {
+        let mut all = Map::new();
+        let mut files = read(form.files)?;
+        tell_apart(&mut files);
+        for file in files {
+            work::look();
+            let found = read_invoice(&file.bytes, &Limits::default()).map_err(|error| {
+                let mut problem = Problem::of_error(error.code(), &error);
+                problem.detail = format!("{}: {}", file.name, problem.detail);
+                problem
+            })?;
+            all.insert(file.name, serde_json::to_value(found).unwrap_or_default());
+        }
+        Ok(all)
+    };
+    let all = api.slots.run(Lane::Batch, work).await?;
+    Ok(respond::json(StatusCode::OK, &all))
+}
