@@ -172,6 +172,15 @@ fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
             .summary("Gotenberg-compatible: flattens annotations and form fields.")
             .body(form(PDF_FILES, &[]))
             .answer(200, files()),
+        post("/forms/pdfengines/factur-x", pdf_engines::embed_invoice)
+            .summary(
+                "Gotenberg-compatible: embeds the XML of an e-invoice and makes the files PDF/A-3b.",
+            )
+            .body(form(
+                "PDF files; the XML is in the field `facturxXml`.",
+                &[FACTURX, ARCHIVE],
+            ))
+            .answer(200, files()),
         post("/forms/pdfengines/convert", pdf_engines::convert_pdfs)
             .summary("Gotenberg-compatible: converts PDF files to PDF/A or PDF/UA.")
             .body(form(PDF_FILES, &[ARCHIVE]))
@@ -202,15 +211,6 @@ fn change_routes() -> Vec<Route<FormApi>> {
         post("/forms/pdfengines/embed", pdf_engines::embed_pdfs)
             .summary("Gotenberg-compatible: attaches files to PDF files.")
             .body(form(PDF_FILES, &[EMBEDS]))
-            .answer(200, files()),
-        post("/forms/pdfengines/factur-x", pdf_engines::embed_invoice)
-            .summary(
-                "Gotenberg-compatible: embeds the XML of an e-invoice and makes the files PDF/A-3b.",
-            )
-            .body(form(
-                "PDF files; the XML is in the field `facturxXml`.",
-                &[FACTURX, ARCHIVE],
-            ))
             .answer(200, files()),
         post("/forms/pdfengines/encrypt", pdf_engines::encrypt_pdfs)
             .summary("Gotenberg-compatible: encrypts PDF files with AES-256.")

@@ -92,19 +92,9 @@ fn reconciler(invoice: &Invoice, converter: &mut Converter) -> Reconciler {
 /// What the author states of the totals and is not so.
 fn differences(stated: &Invoice, made: &model::Invoice) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut compare = |path: String, what: &str, stated: Option<Number>, made: InvoiceAmount| {
-        if let Some(stated) = stated
-            && stated.0 != made.into_decimal()
-        {
-            let message = format!("{what} is {made} by the lines, but stated as {stated}");
-            problems.push(Problem::error("difference", path, message).with_hint(
-                "VAT is computed once for each rate, from the sum of its lines: compute it so \
-                 on the page, or show `invoice.totals` there",
-            ));
-        }
-    };
     let (totals, sums) = (&stated.totals, &made.totals);
     let zero = |amount: Option<InvoiceAmount>| amount.unwrap_or_default();
+    let (allowances, charges) = (zero(sums.allowance_total), zero(sums.charge_total));
     for (field, what, stated, made) in [
         (
             "lines",
@@ -116,14 +106,9 @@ fn differences(stated: &Invoice, made: &model::Invoice) -> Vec<Problem> {
             "allowances",
             "the sum of the allowances",
             totals.allowances,
-            zero(sums.allowance_total),
+            allowances,
         ),
-        (
-            "charges",
-            "the sum of the charges",
-            totals.charges,
-            zero(sums.charge_total),
-        ),
+        ("charges", "the sum of the charges", totals.charges, charges),
         (
             "net",
             "the total without VAT",
@@ -139,7 +124,7 @@ fn differences(stated: &Invoice, made: &model::Invoice) -> Vec<Problem> {
         ),
         ("due", "the amount due", totals.due, sums.due),
     ] {
-        compare(format!("/totals/{field}"), what, stated, made);
+        problems.extend(difference(format!("/totals/{field}"), what, stated, made));
     }
     for (index, group) in stated.vat.iter().enumerate() {
         let found = made.vat_breakdown.iter().find(|one| {
@@ -156,12 +141,36 @@ fn differences(stated: &Invoice, made: &model::Invoice) -> Vec<Problem> {
             group.category,
             group.rate.unwrap_or_default()
         );
-        let base_of = format!("the taxable amount {of}");
-        compare(format!("/vat/{index}/base"), &base_of, group.base, base);
-        let tax_of = format!("the VAT {of}");
-        compare(format!("/vat/{index}/amount"), &tax_of, group.amount, tax);
+        let what = format!("the taxable amount {of}");
+        problems.extend(difference(
+            format!("/vat/{index}/base"),
+            &what,
+            group.base,
+            base,
+        ));
+        let what = format!("the VAT {of}");
+        problems.extend(difference(
+            format!("/vat/{index}/amount"),
+            &what,
+            group.amount,
+            tax,
+        ));
     }
     problems
+}
+
+/// The problem that `what` is `made`, but `stated` otherwise.
+fn difference(
+    path: String,
+    what: &str,
+    stated: Option<Number>,
+    made: InvoiceAmount,
+) -> Option<Problem> {
+    let stated = stated.filter(|stated| stated.0 != made.into_decimal())?;
+    let message = format!("{what} is {made} by the lines, but stated as {stated}");
+    let hint = "VAT is computed once for each rate, from the sum of its lines: compute it so on \
+                the page, or show `eInvoice.totals` there";
+    Some(Problem::error("difference", path, message).with_hint(hint))
 }
 
 /// The rules of the profile that `made` breaks.

@@ -293,20 +293,7 @@ impl Engine {
             PdfChange::Archive {
                 standard,
                 accessible,
-            } => {
-                if standard.is_none() && !accessible {
-                    return Err(wrong("`archive` takes `standard`, `accessible` or both"));
-                }
-                operations.archive = Some(Archive {
-                    part: match standard {
-                        Some(ArchiveStandard::PdfA2b) => Part::Two,
-                        Some(ArchiveStandard::PdfA3b) => Part::Three,
-                        None => Part::None,
-                    },
-                    accessible,
-                    extension: None,
-                });
-            }
+            } => operations.archive = Some(archive(standard, accessible)?),
             PdfChange::Invoice { file } => {
                 let (attachment, archive) = embedded_invoice(&file, beside(&file)?)?;
                 operations.attachments.push(attachment);
@@ -328,6 +315,21 @@ impl Engine {
         }
         Ok(operations)
     }
+}
+
+fn archive(standard: Option<ArchiveStandard>, accessible: bool) -> Result<Archive, PdfChangeError> {
+    if standard.is_none() && !accessible {
+        return Err(wrong("`archive` takes `standard`, `accessible` or both"));
+    }
+    Ok(Archive {
+        part: match standard {
+            Some(ArchiveStandard::PdfA2b) => Part::Two,
+            Some(ArchiveStandard::PdfA3b) => Part::Three,
+            None => Part::None,
+        },
+        accessible,
+        extension: None,
+    })
 }
 
 fn wrong(message: impl Into<String>) -> PdfChangeError {

@@ -92,11 +92,21 @@ pub(super) fn packet(
         xml.push_str("<pdfuaid:part>1</pdfuaid:part>");
     }
     xml.push_str("</rdf:Description>");
+    extensions(&mut xml, document, part.is_some(), accessible);
+    xml.push_str("</rdf:RDF></x:xmpmeta><?xpacket end=\"r\"?>");
+    let reference = file.reserve();
+    file.plain_stream(reference, "/Type/Metadata/Subtype/XML", xml.as_bytes());
+    reference
+}
+
+/// Writes the properties of the e-invoice, and the schemas that an archival file needs of properties
+/// beyond its own.
+fn extensions(xml: &mut String, document: &Document, archival: bool, accessible: bool) {
     let invoice = invoice::extension(document);
     if let Some(extension) = &invoice {
         xml.push_str(&extension.properties);
     }
-    if part.is_some() && (accessible || invoice.is_some()) {
+    if archival && (accessible || invoice.is_some()) {
         xml.push_str(SCHEMAS);
         if accessible {
             xml.push_str(UA_SCHEMA);
@@ -106,10 +116,6 @@ pub(super) fn packet(
         }
         xml.push_str("</rdf:Bag></pdfaExtension:schemas></rdf:Description>");
     }
-    xml.push_str("</rdf:RDF></x:xmpmeta><?xpacket end=\"r\"?>");
-    let reference = file.reserve();
-    file.plain_stream(reference, "/Type/Metadata/Subtype/XML", xml.as_bytes());
-    reference
 }
 
 /// PDF/A allows only properties that it defines or that an extension schema describes.

@@ -129,20 +129,7 @@ pub fn write(
             reasons: reasons(findings.archival),
         });
     }
-    let mut warnings = Vec::new();
-    findings.accessible.append(&mut findings.all);
-    let accessible = options.tagged && findings.accessible.is_empty();
-    if options.tagged && !accessible {
-        let reasons = reasons(findings.accessible);
-        warnings.push(
-            Diagnostic::warning(
-                "not-pdf-ua",
-                "",
-                format!("the PDF is tagged, but is not PDF/UA-1: {reasons}"),
-            )
-            .with_hint("fix these points to make the document accessible"),
-        );
-    }
+    let (accessible, warnings) = accessibility(findings, options.tagged);
     let catalog = catalog(
         &mut file,
         &writer,
@@ -155,6 +142,25 @@ pub fn write(
     let information = metadata::information(&mut file, document);
     let bytes = file.finish(catalog, information).ok_or(Error::TooLarge)?;
     Ok((bytes, warnings))
+}
+
+/// Whether the file is PDF/UA-1, and a warning if it is tagged and is not.
+fn accessibility(mut findings: Findings, tagged: bool) -> (bool, Vec<Diagnostic>) {
+    let mut warnings = Vec::new();
+    findings.accessible.append(&mut findings.all);
+    let accessible = tagged && findings.accessible.is_empty();
+    if tagged && !accessible {
+        let reasons = reasons(findings.accessible);
+        warnings.push(
+            Diagnostic::warning(
+                "not-pdf-ua",
+                "",
+                format!("the PDF is tagged, but is not PDF/UA-1: {reasons}"),
+            )
+            .with_hint("fix these points to make the document accessible"),
+        );
+    }
+    (accessible, warnings)
 }
 
 /// Finds the violations that do not show on the pages.
