@@ -281,9 +281,19 @@ impl Head {
 pub(super) enum Failure {
     Mistakes(Vec<Diagnostic>),
     Data(String),
-    NoSuchPage { page: u32, pages: u32 },
+    NoSuchPage {
+        page: u32,
+        pages: u32,
+    },
+    /// The template has no e-invoice.
+    NoInvoice,
+    /// An attachment has the name of the e-invoice.
+    InvoiceName(String),
     PictureTooLarge,
-    Standard { name: String, reasons: String },
+    Standard {
+        name: String,
+        reasons: String,
+    },
     Image(String),
     Bug(String),
 }
@@ -303,6 +313,8 @@ impl From<RenderError> for Failure {
         match error {
             RenderError::Mistakes(mistakes) => Self::Mistakes(mistakes),
             RenderError::NoSuchPage { page, pages } => Self::NoSuchPage { page, pages },
+            RenderError::NoInvoice => Self::NoInvoice,
+            RenderError::Pdf(PdfError::InvoiceName(name)) => Self::InvoiceName(name),
             RenderError::PictureTooLarge => Self::PictureTooLarge,
             RenderError::Pdf(PdfError::Standard { standard, reasons }) => Self::Standard {
                 name: standard.to_owned(),
@@ -321,6 +333,8 @@ impl From<Failure> for Error {
             Failure::Data(reason) => return Self::Data(reason),
             Failure::Mistakes(mistakes) => RenderError::Mistakes(mistakes),
             Failure::NoSuchPage { page, pages } => RenderError::NoSuchPage { page, pages },
+            Failure::NoInvoice => RenderError::NoInvoice,
+            Failure::InvoiceName(name) => RenderError::Pdf(PdfError::InvoiceName(name)),
             Failure::PictureTooLarge => RenderError::PictureTooLarge,
             Failure::Standard { name, reasons } => {
                 let known = STANDARDS.iter().find(|(_, known)| *known == name);

@@ -22,7 +22,7 @@ pub enum Error {
     Font(String),
     /// An attachment has the name of the e-invoice.
     #[error("the e-invoice is embedded as `{0}`: give the attachment of that name another one")]
-    InvoiceName(&'static str),
+    InvoiceName(String),
     /// The file would exceed 4 GiB.
     #[error("the PDF would be larger than 4 GiB")]
     TooLarge,

@@ -20,7 +20,7 @@ pub(super) fn with_invoice<'a>(
     };
     let name = profile.file_name();
     if attachments.iter().any(|attachment| attachment.name == name) {
-        return Err(Error::InvoiceName(name));
+        return Err(Error::InvoiceName(name.to_owned()));
     }
     let mut all = attachments.to_vec();
     all.push(Attachment {

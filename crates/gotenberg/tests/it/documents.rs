@@ -151,8 +151,8 @@ fn what_cannot_be_done_with_files_is_told() {
     );
     wrong(
         "merge",
-        &[file, ("pdfa", "", b"PDF/A-2b")],
-        "unsupported-option",
+        &[file, ("pdfa", "", b"PDF/A-1b")],
+        "invalid-request",
     );
     wrong("split", &[file], "invalid-request");
     let mode: Field<'_> = ("splitMode", "", b"pages");
@@ -223,7 +223,7 @@ fn office_files_become_one_file_or_several() {
     let fields = [
         file,
         other,
-        ("pdfa", "", b"PDF/A-2b"),
+        ("pdfa", "", b"PDF/A-1b"),
         ("merge", "", b"true"),
     ];
     convert(&fields).problem(400, "unsupported-option");

@@ -90,8 +90,7 @@ fn convert_html_and_screenshot_html_take_gotenbergs_fields() {
     send(&app, "convert/html", &[("paperWidth", "", "8.5")]).problem(400, "invalid-request");
     send(&app, "convert/html", &[page, ("paperWidth", "", "wide")]).problem(400, "invalid-request");
     send(&app, "convert/html", &[page, ("scale", "", "7")]).problem(400, "invalid-option");
-    send(&app, "convert/html", &[page, ("pdfa", "", "PDF/A-2b")])
-        .problem(400, "unsupported-option");
+    send(&app, "convert/html", &[page, ("pdfa", "", "PDF/A-9z")]).problem(400, "invalid-request");
     let embedding = send(&app, "convert/html", &[page, ("embeds", "a.xml", "<a/>")]);
     let limits = platen_pdf::Limits::default();
     let embedded = platen_pdf::read_attachments(&embedding.bytes, &limits).expect("a file");

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json as value};
 
 use crate::{
     intake::body,
-    operation::{Kind, Route, Tag, binary, description, json, post},
+    operation::{Kind, Route, Tag, description, json, post, text},
     problem::Problem,
     rendering::slots::{Lane, Ticket},
     respond,
@@ -33,7 +33,7 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
             .tag(Tag::Render)
             .summary("Writes an e-invoice as XML: computes its totals and checks its rules.")
             .body(json::<Invoice>())
-            .answer(200, binary(&["application/xml"]))
+            .answer(200, text(&["text/xml"]))
             .problems(&[413, 415, 422]),
         post("/invoice/read", read_invoices)
             .kind(Kind::Render)
@@ -65,9 +65,11 @@ pub(crate) async fn write_invoice(
         issued.map_err(|problems| Problem::mistakes(problems.iter().map(diagnostic).collect()))
     };
     let issued = api.slots.run(Lane::Batch, work).await?;
-    let mut response = respond::bytes_of("application/xml", StatusCode::OK, issued.xml);
+    // What generators of clients take for text.
+    let media_type = "text/xml; charset=utf-8";
+    let mut response = respond::bytes_of(media_type, StatusCode::OK, issued.xml);
     let name = issued.invoice.profile.file_name();
-    respond::file_headers(&mut response, name, "application/xml")?;
+    respond::file_headers(&mut response, name, media_type)?;
     Ok(response)
 }
 
