@@ -3,8 +3,11 @@
 use en16931::{InvoiceAmount, Reconciler, invoice as model, validation::Severity};
 
 use crate::{
-    Invoice, Number, Problem, Profile, Syntax, Weight, convert::Converter, elements,
-    place::pointer, restore,
+    Invoice, Number, Problem, Profile, Syntax, Weight, bounds,
+    convert::Converter,
+    elements,
+    place::{pointer, pointer_of_term},
+    restore,
 };
 
 /// A finished invoice.
@@ -40,6 +43,7 @@ pub fn issue(invoice: &Invoice) -> Result<Issued, Vec<Problem>> {
     if !converter.problems.is_empty() {
         return Err(converter.problems);
     }
+    bounds::check(&made).map_err(|message| vec![Problem::error("too-large", "/lines", message)])?;
     if let Err(error) = reconciler.apply(&mut made) {
         return Err(vec![
             Problem::error("vat", "/lines", error.to_string())
@@ -220,5 +224,21 @@ fn write(invoice: &Invoice, made: model::Invoice) -> Result<String, Vec<Problem>
         });
         terms.collect::<Vec<_>>()
     })?;
+    let lost: Vec<Problem> = written
+        .entries
+        .iter()
+        .filter(|entry| entry.is_loss())
+        .map(|entry| {
+            let term = entry.term.as_deref().unwrap_or(&entry.path);
+            let message = format!("{syntax} has no place for {term}: {}", entry.message);
+            let mut problem = Problem::error("syntax", pointer_of_term(term), message);
+            let advice = "leave it out, say it in a note, or choose another `syntax`";
+            problem.hint = entry.hint.clone().or_else(|| Some(advice.to_owned()));
+            problem
+        })
+        .collect();
+    if !lost.is_empty() {
+        return Err(lost);
+    }
     Ok(elements::cut(written.xml, invoice.profile))
 }

@@ -8,6 +8,7 @@
 //! The model, the rules and the syntaxes are those of the crates `en16931` and `en16931-formats`;
 //! nothing outside of this crate sees them.
 
+mod bounds;
 mod convert;
 mod elements;
 mod input;

@@ -7,9 +7,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::{Invoice, Problem};
+use crate::{Invoice, Problem, bounds};
 
-/// Most members of a mapping: beyond it, the section is not one that people write.
+/// Maximum number of values of a mapping: beyond it, the section is not one that people write.
 const MAX_VALUES: usize = 10_000;
 
 /// The section as its author wrote it.
@@ -39,6 +39,10 @@ impl JsonSchema for Mapping {
 /// # Errors
 /// The first value that has no place in an invoice.
 pub fn invoice_of(mut value: Json) -> Result<Invoice, Problem> {
+    if count(&value) > bounds::MAX_VALUES {
+        let message = format!("an invoice has at most {} values", bounds::MAX_VALUES);
+        return Err(Problem::error("too-large", "", message));
+    }
     strip(&mut value);
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = pointer_of(error.path());
@@ -112,6 +116,14 @@ fn to_numbers(value: &mut Json) {
         }
         Json::Array(items) => items.iter_mut().for_each(to_numbers),
         _ => {}
+    }
+}
+
+fn count(value: &Json) -> usize {
+    1 + match value {
+        Json::Object(object) => object.values().map(count).sum(),
+        Json::Array(items) => items.iter().map(count).sum::<usize>(),
+        _ => 0,
     }
 }
 
@@ -235,7 +247,11 @@ fn sample(value: &Json, path: &str, count: &mut usize, problems: &mut Vec<Proble
     }
     match value {
         Json::Object(object) if repeat(value).is_some() => {
-            for key in object.keys() {
+            for (key, value) in object {
+                if key != "value" && !value.is_string() {
+                    let message = format!("`{key}` of a repeat is a text");
+                    problems.push(Problem::error("invalid-value", path, message));
+                }
                 if !matches!(key.as_str(), "each" | "as" | "when" | "value") {
                     let message =
                         format!("a repeat has `each`, `as`, `when` and `value`, but no `{key}`");

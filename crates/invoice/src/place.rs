@@ -34,6 +34,20 @@ pub(crate) fn pointer(path: &Path) -> String {
     pointer
 }
 
+/// The JSON pointer of a term of the document such as `BT-9`, or of its earlier invoices; empty for
+/// other terms.
+pub(crate) fn pointer_of_term(term: &str) -> String {
+    let group = term.split(['[', '/']).next();
+    if matches!(group, Some("BG-3" | "BT-25" | "BT-26")) {
+        return "/preceding".to_owned();
+    }
+    let number = term.strip_prefix("BT-").and_then(|term| term.parse().ok());
+    match number.filter(|number| *number <= 26).and_then(field) {
+        Some(field) => format!("/{field}"),
+        None => String::new(),
+    }
+}
+
 /// The field of business term `term`, from its group on.
 fn field(term: u16) -> Option<&'static str> {
     Some(match term {

@@ -1,8 +1,8 @@
 //! Reads the XML of an invoice.
 
-use crate::{Invoice, MAX_XML, Problem, Syntax, Weight, issue::broken_rules, restore};
+use crate::{Invoice, MAX_XML, Problem, Syntax, Weight, bounds, issue::broken_rules, restore};
 
-/// Most tags of an XML file: a tree takes a hundred times the bytes of a short tag.
+/// Maximum number of tags of an XML file: a tree takes a hundred times the bytes of a short tag.
 const MAX_TAGS: usize = 1_000_000;
 
 /// An invoice that was read.
@@ -21,7 +21,8 @@ pub struct Reading {
 /// Reads `xml`, which may be CII or UBL, in UTF-8 or UTF-16 with a byte-order mark.
 ///
 /// Entities and document types are refused, and so are files of more than [`MAX_XML`] bytes and
-/// elements more than 64 deep.
+/// elements more than 64 deep; an
+/// invoice has at most 10,000 lines and 100 rates.
 ///
 /// # Errors
 /// Says why `xml` is not an invoice.
@@ -39,6 +40,7 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
         ));
     }
     let found = en16931_formats::read(xml).map_err(|error| error.to_string())?;
+    bounds::check(&found.invoice)?;
     let mut invoice = restore::invoice(&found.invoice);
     let syntax = match found.syntax {
         en16931_formats::Syntax::Ubl => Syntax::Ubl,

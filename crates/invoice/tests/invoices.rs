@@ -88,6 +88,57 @@ fn totals_are_computed_from_rounded_lines_and_read_back() {
 }
 
 #[test]
+fn work_that_grows_with_its_square_is_refused() {
+    let line = |rate: f64| json!({"name": "x", "price": 1, "vat": {"rate": rate}});
+    let mut value = sample("en16931");
+    value["lines"] = (0..9_000)
+        .map(|at| line(1.0 + f64::from(at) / 1000.0))
+        .collect();
+    let found = wrong(value);
+    assert!(found[0].message.contains("100 rates"), "{found:?}");
+    let mut value = sample("en16931");
+    value["lines"] = (0..10_001).map(|_| line(19.0)).collect();
+    assert!(wrong(value)[0].message.contains("10000 lines"));
+    let mut value = sample("en16931");
+    value["notes"] = (0..400_000).map(|_| json!({"text": "a"})).collect();
+    assert_eq!(wrong(value)[0].rule, "too-large");
+}
+
+#[test]
+fn what_a_syntax_has_no_place_for_is_an_error() {
+    let mut value = sample("en16931");
+    value["preceding"] = json!([{"number": "R-0"}, {"number": "R-1"}]);
+    let found = wrong(value.clone());
+    assert_eq!(
+        (found[0].rule.as_str(), found[0].path.as_str()),
+        ("syntax", "/preceding")
+    );
+    value["syntax"] = "ubl".into();
+    let issued = issue(&invoice(value)).expect("UBL has a place for several");
+    assert_eq!(
+        read(issued.xml.as_bytes())
+            .expect("an invoice")
+            .invoice
+            .preceding
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn credit_notes_are_what_they_say() {
+    let mut value = sample("peppol");
+    value["type"] = "381".into();
+    assert_eq!(wrong(value.clone())[0].path, "/dueDate");
+    value["dueDate"] = Json::Null;
+    value["paymentTerms"] = "Offset against the next invoice.".into();
+    let issued = issue(&invoice(value)).expect("a credit note");
+    assert!(issued.xml.contains("<CreditNote"), "{}", issued.xml);
+    let back = read(issued.xml.as_bytes()).expect("a credit note");
+    assert_eq!(back.invoice.type_code.as_deref(), Some("381"));
+}
+
+#[test]
 fn both_syntaxes_say_the_same() {
     let mut value = sample("en16931");
     let cii = issue(&invoice(value.clone())).expect("CII");
@@ -208,6 +259,7 @@ fn mappings_are_checked_before_there_is_data() {
             "/lines/value",
         ),
         (json!({"lines": {"each": "a", "of": {}}}), "/lines"),
+        (json!({"lines": {"each": 5, "value": {}}}), "/lines"),
         (json!({"profile": "gold"}), "/profile"),
         (json!({"seller": "me"}), "/seller"),
         (json!({"lines": [{"price": "cheap"}]}), "/lines/0/price"),

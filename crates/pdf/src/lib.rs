@@ -47,5 +47,5 @@ pub use self::{
     protect::{Allowed, Printing, Protection, unprotect},
     rotate::Rotation,
     stamp::{Place, Stamp, Turn},
-    xmp::Extension,
+    xmp::{Extension, extension_schemas},
 };

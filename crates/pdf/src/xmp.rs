@@ -60,17 +60,14 @@ const UA_SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
     <pdfaProperty:description>Part of ISO 14289 that the file keeps</pdfaProperty:description>\
     </rdf:li></rdf:Seq></pdfaSchema:property></rdf:li>";
 
-/// The schemas of properties that PDF/A does not know.
-fn schemas(kept: &Kept) -> String {
-    let mut all = String::new();
-    if kept.pdf_ua.is_some() {
-        all.push_str(UA_SCHEMA);
-    }
-    if let Some(extension) = &kept.extension {
-        all.push_str(&extension.schema);
-    }
-    if all.is_empty() || kept.pdf_a.is_none() {
-        return String::new();
+/// An `rdf:Description` with the schemas of properties that PDF/A does not know: those of PDF/UA
+/// where a file is `accessible`, and of `extension`. Empty if there are none.
+#[must_use]
+pub fn extension_schemas(accessible: bool, extension: Option<&str>) -> String {
+    let own = if accessible { UA_SCHEMA } else { "" };
+    let all = format!("{own}{}", extension.unwrap_or_default());
+    if all.is_empty() {
+        return all;
     }
     format!(
         "<rdf:Description rdf:about=\"\" \
@@ -181,7 +178,13 @@ pub(crate) fn write(fields: &BTreeMap<&'static str, String>, kept: &Kept) -> Str
         put("pdfuaid:part", part);
     }
     let properties = kept.extension.as_ref().map_or("", |it| &it.properties);
-    let schemas = schemas(kept);
+    let schemas = match kept.pdf_a {
+        None => String::new(),
+        Some(_) => {
+            let schema = kept.extension.as_ref().map(|it| it.schema.as_str());
+            extension_schemas(kept.pdf_ua.is_some(), schema)
+        }
+    };
     format!(
         "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
          <x:xmpmeta xmlns:x=\"adobe:ns:meta/\">\

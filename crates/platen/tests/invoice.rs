@@ -46,6 +46,21 @@ fn mustang() -> Option<PathBuf> {
     found.then_some(jar)
 }
 
+/// Lets Mustang look at `files`.
+fn accepted(jar: &Path, files: &[&str]) {
+    for file in files {
+        let output = Command::new("java")
+            .arg("-jar")
+            .arg(jar)
+            .args(["--action", "validate", "--no-notices", "--source", file])
+            .output()
+            .expect("java runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        let sound = said.contains("status=\"valid\"") && !said.contains("status=\"invalid\"");
+        assert!(sound, "{file}: {said}");
+    }
+}
+
 fn text(path: &Path) -> String {
     path.display().to_string()
 }
@@ -76,18 +91,8 @@ fn a_page_and_its_xml_say_the_same_and_others_accept_both() {
         let digits: String = due.chars().filter(char::is_ascii_digit).collect();
         let shown: String = page.chars().filter(char::is_ascii_digit).collect();
         assert!(shown.contains(&digits), "{due} is not on the page: {page}");
-        for file in jar.iter().flat_map(|_| [&pdf, &xml]) {
-            let output = Command::new("java")
-                .arg("-jar")
-                .args(&jar)
-                .args(["--action", "validate", "--no-notices", "--source", file])
-                .output()
-                .expect("java runs");
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(
-                said.contains("status=\"valid\"") && !said.contains("status=\"invalid\""),
-                "{said}"
-            );
+        if let Some(jar) = &jar {
+            accepted(jar, &[&pdf, &xml]);
         }
     }
 }
@@ -117,23 +122,7 @@ fn an_invoice_is_put_into_a_pdf_of_another_program() {
         serde_json::from_str(&done(&["invoice", "read", &path("both.pdf")])).expect("JSON");
     assert_eq!(said[path("both.pdf")]["embeddedAs"], "factur-x.xml");
     if let Some(jar) = mustang() {
-        let output = Command::new("java")
-            .arg("-jar")
-            .arg(jar)
-            .args([
-                "--action",
-                "validate",
-                "--no-notices",
-                "--source",
-                &path("both.pdf"),
-            ])
-            .output()
-            .expect("java runs");
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            said.contains("status=\"valid\"") && !said.contains("status=\"invalid\""),
-            "{said}"
-        );
+        accepted(&jar, &[&path("both.pdf")]);
     }
     let output = platen(&[
         "pdf",
@@ -168,50 +157,80 @@ fn what_is_wrong_is_told_where_the_author_wrote_it() {
         .as_object_mut()
         .expect("an object")
         .remove("inputSchema");
-    let output = path_of(&folder, "a.pdf");
-    let made = platen(&[
-        "render",
-        &write("t.json", &template),
-        &write("d.json", &data),
-        "-o",
-        &output,
-    ]);
-    let said = String::from_utf8_lossy(&made.stderr);
-    assert!(
-        said.contains("/invoice/lines/value/price") && said.contains("item 3"),
-        "{said}"
-    );
+    let target = path_of(&folder, "a.pdf");
+    let complaint = |template: &Json, data: &Json| {
+        let (template, data) = (write("t.json", template), write("d.json", data));
+        let made = platen(&["render", &template, &data, "-o", &target]);
+        assert!(!made.status.success());
+        String::from_utf8_lossy(&made.stderr).into_owned()
+    };
+    let said = complaint(&template, &data);
+    let place = "/invoice/lines/value/price";
+    assert!(said.contains(place) && said.contains("item 3"), "{said}");
     data["items"][2]["price"] = 1390.into();
-    let made = platen(&[
-        "render",
-        &write("t.json", &template),
-        &write("d.json", &data),
-        "-o",
-        &output,
-    ]);
-    let said = String::from_utf8_lossy(&made.stderr);
+    let said = complaint(&template, &data);
+    let place = "/invoice/totals/due";
     assert!(
-        said.contains("invoice-difference") && said.contains("/invoice/totals/due"),
+        said.contains("invoice-difference") && said.contains(place),
         "{said}"
     );
     template["invoice"]["sellr"] = json!({});
-    let made = platen(&[
-        "render",
-        &write("t.json", &template),
-        &write("d.json", &data),
-        "-o",
-        &output,
-    ]);
-    assert!(String::from_utf8_lossy(&made.stderr).contains("sellr"));
-    let plain = example("letter-de", "template.json");
-    let made = platen(&[
-        "render",
-        &plain,
-        &example("letter-de", "data.json"),
-        "-o",
-        &path_of(&folder, "a.xml"),
-    ]);
+    assert!(complaint(&template, &data).contains("sellr"));
+    let letter = ["template.json", "data.json"].map(|file| example("letter-de", file));
+    let xml = path_of(&folder, "a.xml");
+    let made = platen(&["render", &letter[0], &letter[1], "-o", &xml]);
     assert!(String::from_utf8_lossy(&made.stderr).contains("no e-invoice"));
+}
+
+#[test]
+fn a_pdf_says_that_it_is_archival_and_one_with_files_is_not_2b() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| path_of(&folder, name);
+    let letter = ["template.json", "data.json"].map(|file| example("letter-de", file));
+    done(&["render", &letter[0], &letter[1], "-o", &path("a.pdf")]);
+    let archive = |input: &str, standard: &str, output: &str| {
+        platen(&[
+            "pdf",
+            "archive",
+            &path(input),
+            "--standard",
+            standard,
+            "-o",
+            &path(output),
+        ])
+    };
+    assert!(archive("a.pdf", "pdf-a-2b", "b.pdf").status.success());
+    let bytes = std::fs::read(path("b.pdf")).expect("a file");
+    assert!(String::from_utf8_lossy(&bytes).contains("<pdfaid:part>2</pdfaid:part>"));
+    done(&[
+        "pdf",
+        "archive",
+        &path("a.pdf"),
+        "--accessible",
+        "-o",
+        &path("c.pdf"),
+    ]);
+    let (template, data) = (
+        example(EXAMPLES[1], "template.json"),
+        example(EXAMPLES[1], "data.json"),
+    );
+    done(&["render", &template, &data, "-o", &path("e.pdf")]);
+    let refused = archive("e.pdf", "pdf-a-2b", "f.pdf");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("attached files"), "{said}");
+    let strict = [
+        "render",
+        &template,
+        &data,
+        "--standard",
+        "pdf-a-2b",
+        "-o",
+        &path("g.pdf"),
+    ]
+    .map(str::to_owned);
+    let strict: Vec<&str> = strict.iter().map(String::as_str).collect();
+    assert!(!platen(&strict).status.success());
+    assert!(!archive("a.pdf", "pdf-a-9z", "h.pdf").status.success());
 }
 
 fn path_of(folder: &tempfile::TempDir, name: &str) -> String {

@@ -106,36 +106,11 @@ fn extensions(xml: &mut String, document: &Document, archival: bool, accessible:
     if let Some(extension) = &invoice {
         xml.push_str(&extension.properties);
     }
-    if archival && (accessible || invoice.is_some()) {
-        xml.push_str(SCHEMAS);
-        if accessible {
-            xml.push_str(UA_SCHEMA);
-        }
-        if let Some(extension) = &invoice {
-            xml.push_str(&extension.schema);
-        }
-        xml.push_str("</rdf:Bag></pdfaExtension:schemas></rdf:Description>");
+    if archival {
+        let schema = invoice.as_ref().map(|it| it.schema.as_str());
+        xml.push_str(&platen_pdf::extension_schemas(accessible, schema));
     }
 }
-
-/// PDF/A allows only properties that it defines or that an extension schema describes.
-const SCHEMAS: &str = "<rdf:Description rdf:about=\"\" \
-    xmlns:pdfaExtension=\"http://www.aiim.org/pdfa/ns/extension/\" \
-    xmlns:pdfaSchema=\"http://www.aiim.org/pdfa/ns/schema#\" \
-    xmlns:pdfaProperty=\"http://www.aiim.org/pdfa/ns/property#\">\
-    <pdfaExtension:schemas><rdf:Bag>";
-
-/// The schema of the properties of PDF/UA.
-const UA_SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
-    <pdfaSchema:schema>PDF/UA identification</pdfaSchema:schema>\
-    <pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/</pdfaSchema:namespaceURI>\
-    <pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>\
-    <pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType=\"Resource\">\
-    <pdfaProperty:name>part</pdfaProperty:name>\
-    <pdfaProperty:valueType>Integer</pdfaProperty:valueType>\
-    <pdfaProperty:category>internal</pdfaProperty:category>\
-    <pdfaProperty:description>Part of ISO 14289 that the file keeps</pdfaProperty:description>\
-    </rdf:li></rdf:Seq></pdfaSchema:property></rdf:li>";
 
 fn escape(xml: &mut String, text: &str) {
     for character in text.chars() {

@@ -376,3 +376,55 @@ fn health_and_version_are_as_clients_read_them() {
     let version = app.get("/version");
     assert_eq!(version.bytes, env!("CARGO_PKG_VERSION").as_bytes());
 }
+
+#[test]
+fn an_invoice_is_embedded_and_the_file_says_so() {
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let file: Field<'_> = ("files", "a.pdf", &one);
+    let xml: Field<'_> = ("facturxXml", "any.xml", b"<rsm:CrossIndustryInvoice/>");
+    let level: Field<'_> = ("facturxConformanceLevel", "", b"XRECHNUNG");
+    let route = "pdfengines/factur-x";
+    let made = send(&app, route, &[file, xml, level]);
+    assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
+    let limits = platen_pdf::Limits::default();
+    let attached = platen_pdf::read_attachments(&made.bytes, &limits).expect("a file");
+    let found: Vec<_> = attached
+        .iter()
+        .map(|one| (one.name.as_str(), one.relationship.as_deref()))
+        .collect();
+    assert_eq!(found, [("xrechnung.xml", Some("Alternative"))]);
+    assert_eq!(attached[0].bytes, xml.2);
+    let text = String::from_utf8_lossy(&made.bytes);
+    for said in [
+        "<pdfaid:part>3</pdfaid:part>",
+        "<fx:ConformanceLevel>XRECHNUNG</fx:ConformanceLevel>",
+        "<fx:DocumentType>INVOICE</fx:DocumentType>",
+        "<fx:Version>3.0</fx:Version>",
+    ] {
+        assert!(text.contains(said), "{said}");
+    }
+    let order: Field<'_> = ("facturxDocumentType", "", b"ORDER");
+    let version: Field<'_> = ("facturxVersion", "", b"1p0");
+    let rotated: Field<'_> = ("rotateAngle", "", b"90");
+    let made = send(
+        &app,
+        "pdfengines/rotate",
+        &[file, xml, level, order, version, rotated],
+    );
+    let text = String::from_utf8_lossy(&made.bytes).into_owned();
+    assert!(
+        text.contains("<fx:DocumentType>ORDER</fx:DocumentType>"),
+        "{text}"
+    );
+    assert!(text.contains("<fx:Version>1p0</fx:Version>"));
+    for wrong in [
+        vec![file, level],
+        vec![file, xml],
+        vec![file, xml, ("facturxConformanceLevel", "", b"GOLD")],
+        vec![file, xml, level, ("facturxDocumentType", "", b"LETTER")],
+        vec![file],
+    ] {
+        send(&app, route, &wrong).problem(400, "invalid-request");
+    }
+}

@@ -12,6 +12,8 @@ use crate::{
 
 /// Kinds that show or play what the file does not hold (ISO 19005-2, 6.3.1).
 const FORBIDDEN: [&[u8]; 5] = [b"3D", b"Sound", b"Screen", b"Movie", b"RichMedia"];
+/// Maximum number of annotations of all pages: pages may share a list of them.
+const MAX_ANNOTATIONS: usize = 500_000;
 /// Flags of annotations (12.5.3).
 const INVISIBLE: i64 = 1;
 const HIDDEN: i64 = 2;
@@ -23,6 +25,7 @@ const TOGGLE: i64 = 256;
 
 /// Mends the annotations of all pages.
 pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), Error> {
+    within(document)?;
     let pages: Vec<ObjectId> = document.page_iter().collect();
     for page in pages {
         let list = annotations(document, page).to_vec();
@@ -46,6 +49,20 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
             }
         }
         document.get_dictionary_mut(page)?.set("Annots", kept);
+    }
+    Ok(())
+}
+
+/// Refuses files with too many annotations.
+fn within(document: &Document) -> Result<(), Error> {
+    let pages = document.page_iter();
+    let count = pages.map(|page| annotations(document, page).len()).sum();
+    if count > MAX_ANNOTATIONS {
+        return Err(Error::TooLarge {
+            what: "annotations",
+            count,
+            most: MAX_ANNOTATIONS,
+        });
     }
     Ok(())
 }
@@ -114,6 +131,7 @@ fn appearance(document: &Document, annotation: &Dictionary) -> Option<Dictionary
 
 /// Gives links a description, which PDF/UA asks for (ISO 14289-1, 7.18.5).
 pub(super) fn name_links(document: &mut Document) -> Result<(), Error> {
+    within(document)?;
     let pages: Vec<ObjectId> = document.page_iter().collect();
     for page in pages {
         let links: Vec<ObjectId> = annotations(document, page)

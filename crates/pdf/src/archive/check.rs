@@ -4,11 +4,14 @@ use std::collections::HashSet;
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
-use super::dictionaries::{each, name};
+use super::{
+    dictionaries::{each, name},
+    once::Once,
+};
 use crate::open::{array, dictionary, value};
 
-/// Most bytes of a content stream that is looked at.
-const MAX_CONTENT: usize = 64 << 20;
+/// Maximum number of bytes of all content that is looked at.
+const MAX_CONTENT: usize = 256 << 20;
 
 /// Checks `document`; the clauses are of ISO 19005-2.
 pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
@@ -38,12 +41,19 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
     if streams {
         reasons.push("a stream is outside of the file (6.1.7.1)".to_owned());
     }
-    if uses_inks(document) && !has_ink_profile(document) {
-        reasons.push(
+    if has_ink_profile(document) {
+        return;
+    }
+    match uses_inks(document) {
+        Some(false) => {}
+        Some(true) => reasons.push(
             "it has CMYK colors, but no profile says how they look (6.2.4.3): make it with RGB \
              colors, or with an output intent for CMYK"
                 .to_owned(),
-        );
+        ),
+        None => reasons.push(
+            "its content is damaged or too large to look for CMYK colors (6.2.4.3)".to_owned(),
+        ),
     }
 }
 
@@ -51,8 +61,9 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
 fn fonts(document: &Document, reasons: &mut Vec<String>) {
     let mut shown: HashSet<ObjectId> = HashSet::new();
     let mut direct: Vec<Dictionary> = Vec::new();
+    let mut once = Once::default();
     each(document, &mut |_, resources| {
-        let Some(Object::Dictionary(fonts)) = value(document, resources, b"Font") else {
+        let Some(fonts) = once.follow(document, resources, b"Font") else {
             return;
         };
         for (_, font) in fonts {
@@ -82,8 +93,8 @@ fn fonts(document: &Document, reasons: &mut Vec<String>) {
 
 /// Fonts that only the form's default resources name.
 fn default_fonts(document: &Document) -> HashSet<ObjectId> {
-    let named = |resources: &Dictionary| -> HashSet<ObjectId> {
-        let fonts = value(document, resources, b"Font").and_then(|fonts| fonts.as_dict().ok());
+    let named = |once: &mut Once, resources: &Dictionary| -> HashSet<ObjectId> {
+        let fonts = once.follow(document, resources, b"Font");
         let fonts = fonts.into_iter().flat_map(Dictionary::iter);
         fonts
             .filter_map(|(_, font)| font.as_reference().ok())
@@ -95,11 +106,11 @@ fn default_fonts(document: &Document) -> HashSet<ObjectId> {
     let Some(default) = default else {
         return HashSet::new();
     };
-    let mut found = named(default);
+    let mut found = named(&mut Once::default(), default);
+    let (mut once, mut fonts) = (Once::default(), Once::default());
     each(document, &mut |_, dictionary| {
-        let resources = value(document, dictionary, b"Resources");
-        if let Some(resources) = resources.and_then(|it| it.as_dict().ok()) {
-            for used in named(resources) {
+        if let Some(resources) = once.follow(document, dictionary, b"Resources") {
+            for used in named(&mut fonts, resources) {
                 found.remove(&used);
             }
         }
@@ -141,8 +152,8 @@ fn has_ink_profile(document: &Document) -> bool {
     })
 }
 
-/// Whether a color of the file is in device CMYK.
-fn uses_inks(document: &Document) -> bool {
+/// Whether a color of the file is in device CMYK; `None` if that cannot be seen.
+fn uses_inks(document: &Document) -> Option<bool> {
     fn names(object: &Object, depth: usize) -> bool {
         match object {
             Object::Name(name) => name == b"DeviceCMYK",
@@ -155,28 +166,37 @@ fn uses_inks(document: &Document) -> bool {
         }
     }
     if document.objects.values().any(|object| names(object, 0)) {
-        return true;
+        return Some(true);
     }
     let mut contents: HashSet<ObjectId> = HashSet::new();
     for page in document.page_iter() {
         contents.extend(document.get_page_contents(page));
     }
-    document.objects.iter().any(|(id, object)| {
+    let mut left = MAX_CONTENT;
+    for (id, object) in &document.objects {
         let Object::Stream(stream) = object else {
-            return false;
+            continue;
         };
         let draws = contents.contains(id)
             || name(&stream.dict, b"Subtype") == Some(b"Form")
             || stream.dict.has(b"PatternType")
             || stream.dict.has(b"PaintType");
-        draws && {
-            let content = match stream.is_compressed() {
-                true => stream.decompressed_content_with_limit(MAX_CONTENT),
-                false => Ok(stream.content.clone()),
-            };
-            content.is_ok_and(|content| has_ink_operator(&content))
+        if !draws {
+            continue;
         }
-    })
+        let found = match stream.is_compressed() {
+            true => {
+                let content = stream.decompressed_content_with_limit(left).ok()?;
+                left = left.saturating_sub(content.len());
+                has_ink_operator(&content)
+            }
+            false => has_ink_operator(&stream.content),
+        };
+        if found {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 /// Whether content sets a CMYK color: the operators `k` and `K`, outside of strings and pictures.

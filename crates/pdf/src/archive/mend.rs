@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
-use super::dictionaries::{each, each_mut, name};
+use super::{
+    dictionaries::{each, each_mut, name},
+    once::Once,
+};
 use crate::{
     Error,
     open::{array, value},
@@ -35,8 +38,8 @@ const CATALOG: [&str; 6] = [
     "Collection",
     "Perms",
 ];
-/// Most bytes of a stream that is compressed anew.
-const MAX_STREAM: usize = 256 << 20;
+/// Maximum number of bytes of all streams that are compressed anew.
+const MAX_STREAMS: usize = 256 << 20;
 
 /// Whether `action` is one that an archival file does not have.
 fn is_forbidden(action: &Dictionary) -> bool {
@@ -66,8 +69,9 @@ impl Known {
                 known.actions.insert(*id);
             }
         }
+        let mut once = Once::default();
         each(document, &mut |_, dictionary| {
-            let Some(Object::Dictionary(states)) = value(document, dictionary, b"ExtGState") else {
+            let Some(states) = once.follow(document, dictionary, b"ExtGState") else {
                 return;
             };
             for (_, state) in states {
@@ -91,7 +95,10 @@ impl Known {
 pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), Error> {
     let known = Known::of(document);
     each_mut(document, &mut |id, dictionary| {
-        dictionary.remove(b"Metadata");
+        // The file's own metadata is read when it is written anew.
+        if name(dictionary, b"Type") != Some(b"Catalog") {
+            dictionary.remove(b"Metadata");
+        }
         dictionary.remove(b"AA");
         for key in [&b"A"[..], b"OpenAction", b"Next", b"PA"] {
             if dictionary.get(key).is_ok_and(|it| known.is_action(it)) {
@@ -141,6 +148,7 @@ fn state(dictionary: &mut Dictionary) {
 
 /// Compresses LZW streams anew (6.1.7.2).
 fn compress(document: &mut Document, reasons: &mut Vec<String>) {
+    let mut left = MAX_STREAMS;
     for object in document.objects.values_mut() {
         let Object::Stream(stream) = object else {
             continue;
@@ -149,8 +157,9 @@ fn compress(document: &mut Document, reasons: &mut Vec<String>) {
         if !filters.contains(&&b"LZWDecode"[..]) {
             continue;
         }
-        match stream.decompressed_content_with_limit(MAX_STREAM) {
+        match stream.decompressed_content_with_limit(left) {
             Ok(content) => {
+                left = left.saturating_sub(content.len());
                 stream.dict.remove(b"DecodeParms");
                 stream.dict.remove(b"Filter");
                 stream.set_content(content);

@@ -9,8 +9,11 @@ mod check;
 mod color_profile;
 mod dictionaries;
 mod mend;
+mod once;
 
-use lopdf::{Dictionary, Document, Object, Stream, dictionary};
+use std::collections::HashSet;
+
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 
 pub use self::color_profile::srgb_profile;
 use crate::{
@@ -20,7 +23,7 @@ use crate::{
     xmp::Extension,
 };
 
-/// Most reasons that are told.
+/// Maximum number of reasons in a message.
 const MAX_REASONS: usize = 5;
 
 /// How a file becomes archival.
@@ -145,6 +148,10 @@ fn attached(document: &mut Document, part: Part, reasons: &mut Vec<String>) -> R
     }
     let catalog = document.catalog()?;
     let mut associated: Vec<Object> = array(document, catalog.get(b"AF").ok()).to_vec();
+    let known: HashSet<ObjectId> = associated
+        .iter()
+        .filter_map(|object| object.as_reference().ok())
+        .collect();
     for id in specifications {
         let Ok(specification) = document.get_dictionary_mut(id) else {
             continue;
@@ -155,7 +162,7 @@ fn attached(document: &mut Document, part: Part, reasons: &mut Vec<String>) -> R
         if let (false, Ok(name)) = (specification.has(b"UF"), specification.get(b"F").cloned()) {
             specification.set("UF", name);
         }
-        if !associated.contains(&id.into()) {
+        if !known.contains(&id) {
             associated.push(id.into());
         }
         let files = value(document, document.get_dictionary(id)?, b"EF");

@@ -73,6 +73,69 @@ fn scripts_go_and_colors_get_a_profile() {
 }
 
 #[test]
+fn what_only_xmp_says_stays() {
+    let changes = serde_json::json!({"Copyright": "Ann & Ben", "Marked": true, "Title": "T"});
+    let changes = changes.as_object().expect("an object").clone();
+    let limits = platen_pdf::Limits::default();
+    let file = page("", dictionary! {}, dictionary! {});
+    let file = platen_pdf::write_metadata(&file, &changes, &limits).expect("a file");
+    let made = archived(file, Part::Two).expect("a file");
+    let metadata = read_metadata(&made, &limits).expect("metadata");
+    assert_eq!(metadata["Copyright"], "Ann & Ben");
+    assert_eq!(
+        (&metadata["Marked"], &metadata["Title"]),
+        (&true.into(), &"T".into())
+    );
+}
+
+/// A file of many pages, with what all of them share.
+fn sharing(pages: usize, shared: impl FnOnce(&mut Document) -> lopdf::Dictionary) -> Vec<u8> {
+    let mut document = Document::with_version("1.7");
+    let tree = document.new_object_id();
+    let entries = shared(&mut document);
+    let mut kids: Vec<Object> = Vec::new();
+    for _ in 0..pages {
+        let mut page = dictionary! {
+            "Type" => "Page", "Parent" => tree,
+            "MediaBox" => vec![0.into(), 0.into(), 9.into(), 9.into()],
+        };
+        page.extend(&entries);
+        kids.push(document.add_object(page).into());
+    }
+    let node = dictionary! { "Type" => "Pages", "Count" => pages as i64, "Kids" => kids };
+    document.objects.insert(tree, node.into());
+    let root = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
+    document.trailer.set("Root", root);
+    let mut bytes = Vec::new();
+    document.save_to(&mut bytes).expect("a file");
+    bytes
+}
+
+#[test]
+fn what_pages_share_is_looked_at_once_or_refused() {
+    // Either would take ten thousand times ten thousand steps, once for each page.
+    let fonts = sharing(10_000, |document| {
+        let mut fonts = lopdf::Dictionary::new();
+        for number in 0..10_000 {
+            fonts.set(format!("F{number}"), dictionary! { "Subtype" => "Type3" });
+        }
+        let fonts = document.add_object(fonts);
+        dictionary! { "Resources" => dictionary! { "Font" => fonts, "ExtGState" => fonts } }
+    });
+    archived(fonts, Part::Two).expect("a file");
+    let links = sharing(10_000, |document| {
+        let link = document.add_object(dictionary! { "Subtype" => "Link" });
+        let list = document.add_object(vec![Object::Reference(link); 10_000]);
+        dictionary! { "Annots" => list }
+    });
+    let refused = archived(links, Part::Two);
+    assert!(
+        matches!(refused, Err(Error::TooLarge { .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
 fn what_cannot_be_mended_is_refused_with_its_rule() {
     let font = dictionary! { "Font" => dictionary! { "F1" => dictionary! {
         "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica",
@@ -81,4 +144,10 @@ fn what_cannot_be_mended_is_refused_with_its_rule() {
     assert!(reasons(page(text, font, dictionary! {})).contains("Helvetica is not embedded"));
     let inks = page("0 0 0 1 k 0 0 9 9 re f", dictionary! {}, dictionary! {});
     assert!(reasons(inks).contains("CMYK"));
+    let damaged = sharing(1, |document| {
+        let content = Stream::new(dictionary! { "Filter" => "Unknown" }, vec![1; 20]);
+        let content = document.add_object(content);
+        dictionary! { "Contents" => content }
+    });
+    assert!(reasons(damaged).contains("damaged or too large"));
 }

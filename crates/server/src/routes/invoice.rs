@@ -2,11 +2,11 @@
 
 use axum::{body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode};
-use platen_document::{Diagnostic, work};
+use platen_document::Diagnostic;
 use platen_engine::read_invoice;
 use platen_invoice::{Invoice, Problem as InvoiceProblem, invoice_of, issue};
-use platen_pdf::{Limits, tell_apart};
-use serde_json::{Map, Value as Json, json as value};
+use platen_pdf::Limits;
+use serde_json::{Value as Json, json as value};
 
 use crate::{
     intake::body,
@@ -14,7 +14,7 @@ use crate::{
     problem::Problem,
     rendering::slots::{Lane, Ticket},
     respond,
-    routes::pdf::{Form, PdfApi, read},
+    routes::pdf::{PdfApi, say_of_each},
 };
 
 /// The routes.
@@ -95,23 +95,12 @@ pub(crate) async fn read_invoices(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let form = Form::read(&api, &headers, body).await?;
-    let _permit = api.intake.reserve_bytes(form.size_bytes())?;
-    let work = move |_: &Ticket| {
-        let mut all = Map::new();
-        let mut files = read(form.files)?;
-        tell_apart(&mut files);
-        for file in files {
-            work::look();
-            let found = read_invoice(&file.bytes, &Limits::default()).map_err(|error| {
-                let mut problem = Problem::of_error(error.code(), &error);
-                problem.detail = format!("{}: {}", file.name, problem.detail);
-                problem
-            })?;
-            all.insert(file.name, serde_json::to_value(found).unwrap_or_default());
-        }
-        Ok(all)
-    };
-    let all = api.slots.run(Lane::Batch, work).await?;
-    Ok(respond::json(StatusCode::OK, &all))
+    say_of_each(&api, &headers, body, |file| {
+        read_invoice(&file.bytes, &Limits::default()).map_err(|error| {
+            let mut problem = Problem::of_error(error.code(), &error);
+            problem.detail = format!("{}: {}", file.name, problem.detail);
+            problem
+        })
+    })
+    .await
 }

@@ -13,6 +13,7 @@ use platen_engine::{Engine, PdfChange, PdfChanges};
 use platen_fault::Code;
 use platen_pdf::{Limits, NamedFile, describe, tell_apart};
 use platen_render::RenderOptions;
+use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
@@ -77,19 +78,15 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
 }
 
 /// A form that was read.
-pub(super) struct Form {
-    pub(super) files: Vec<(String, Content)>,
+struct Form {
+    files: Vec<(String, Content)>,
     beside: Vec<(String, Content)>,
     operations: Option<String>,
     _room: MemoryPermit,
 }
 
 impl Form {
-    pub(super) async fn read(
-        api: &PdfApi,
-        headers: &HeaderMap,
-        body: Body,
-    ) -> Result<Self, Problem> {
+    async fn read(api: &PdfApi, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
         let boundary = multipart::boundary(headers).ok_or_else(|| {
             let detail = "send multipart/form-data with `files`";
             Problem::new(Code::MediaTypeNotSupported, detail)
@@ -129,7 +126,7 @@ impl Form {
     }
 
     /// Memory for the files, which operations work in.
-    pub(super) fn size_bytes(&self) -> u64 {
+    fn size_bytes(&self) -> u64 {
         let all = self.files.iter().chain(&self.beside);
         all.map(|(_, content)| content.size_bytes()).sum()
     }
@@ -139,7 +136,7 @@ fn invalid(detail: impl Into<String>) -> Problem {
     Problem::new(Code::InvalidRequest, detail)
 }
 
-pub(super) fn read(files: Vec<(String, Content)>) -> Result<Vec<NamedFile<Vec<u8>>>, Problem> {
+fn read(files: Vec<(String, Content)>) -> Result<Vec<NamedFile<Vec<u8>>>, Problem> {
     let read = |(name, content): (String, Content)| {
         let bytes = content.read().map_err(|error| full(&error))?.to_vec();
         Ok(NamedFile { name, bytes })
@@ -202,7 +199,21 @@ pub(crate) async fn describe_files(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let form = Form::read(&api, &headers, body).await?;
+    say_of_each(&api, &headers, body, |file| {
+        describe(file, &Limits::default())
+            .map_err(|error| Problem::of_error(error.error.code(), &error))
+    })
+    .await
+}
+
+/// What `say` says of each file of a form, by name.
+pub(super) async fn say_of_each<T: Serialize>(
+    api: &PdfApi,
+    headers: &HeaderMap,
+    body: Body,
+    say: impl Fn(&NamedFile<Vec<u8>>) -> Result<T, Problem> + Send + 'static,
+) -> Result<Response, Problem> {
+    let form = Form::read(api, headers, body).await?;
     let _permit = api.intake.reserve_bytes(form.size_bytes())?;
     let work = move |_: &Ticket| {
         let mut all = Map::new();
@@ -210,9 +221,7 @@ pub(crate) async fn describe_files(
         tell_apart(&mut files);
         for file in files {
             work::look();
-            let said = describe(&file, &Limits::default())
-                .map_err(|error| Problem::of_error(error.error.code(), &error))?;
-            let said = serde_json::to_value(said).unwrap_or_default();
+            let said = serde_json::to_value(say(&file)?).unwrap_or_default();
             all.insert(file.name, said);
         }
         Ok(all)

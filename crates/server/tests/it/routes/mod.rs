@@ -7,6 +7,7 @@ mod delivery;
 mod flows;
 mod html;
 mod imports;
+mod invoice;
 mod limits;
 mod pdf;
 mod render;

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use crate::app::{Answer, TestApp, template};
 
-type Part<'a> = (&'a str, &'a str, &'a [u8]);
+pub type Part<'a> = (&'a str, &'a str, &'a [u8]);
 
-fn send(app: &TestApp, path: &str, parts: &[Part<'_>]) -> Answer {
+pub fn send(app: &TestApp, path: &str, parts: &[Part<'_>]) -> Answer {
     let mut body = Vec::new();
     for (name, file, content) in parts {
         let file = match file.is_empty() {
