@@ -147,6 +147,9 @@ codes! {
     DocumentEncrypted = "document-encrypted", Content,
     "The PDF file is encrypted.",
     "Remove the encryption first.";
+    DocumentSigned = "document-signed", Content,
+    "The PDF file is signed, and the change would break its signature.",
+    "Change it before it is signed, or flatten it, which removes the signature.";
     DocumentNotLoaded = "document-not-loaded", Content,
     "LibreOffice cannot open the document.",
     "`detail` carries LibreOffice's message.";

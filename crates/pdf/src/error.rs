@@ -78,6 +78,15 @@ pub enum Error {
         /// The rules that it breaks.
         reasons: String,
     },
+    /// A change would break a signature.
+    #[error(
+        "the PDF file is signed, and this would break its signature; `flatten` draws what is to be \
+         seen of it and removes it"
+    )]
+    Signed,
+    /// A signature cannot be made.
+    #[error("the signature {0}")]
+    BadSignature(String),
     /// The picture of a stamp cannot be drawn.
     #[error("the stamp {0}")]
     BadStamp(&'static str),
@@ -102,7 +111,9 @@ impl Error {
             | Self::BadAttachment { .. }
             | Self::BadPassword(_)
             | Self::Archival
+            | Self::BadSignature(_)
             | Self::BadStamp(_) => Code::InvalidOption,
+            Self::Signed => Code::DocumentSigned,
             Self::NotArchival { .. } => Code::StandardNotMet,
             Self::NoAppearance(_) => Code::FieldWithoutAppearance,
             Self::NotWritten(_) => Code::InternalError,

@@ -1,6 +1,5 @@
 //! Processes existing PDF files (ISO 32000-1): merge, split, flatten, rotate, stamp, bookmarks,
-//! attached files, metadata, encryption,
-//! and PDF/A. Section numbers in comments refer to that standard.
+//! attached files, metadata, encryption, PDF/A, and where signatures stand. Section numbers in comments refer to that standard.
 //!
 //! A new file is created by copying everything that its pages refer to, so that nothing of omitted
 //! pages remains in it. All work happens in memory and is bounded by [`Limits`]; the same input
@@ -25,6 +24,7 @@ mod page_form;
 mod pages;
 mod protect;
 mod rotate;
+mod signature;
 mod stamp;
 mod structure;
 mod xmp;
@@ -46,6 +46,10 @@ pub use self::{
     pages::{Split, page_count, split},
     protect::{Allowed, Printing, Protection, unprotect},
     rotate::Rotation,
+    signature::{
+        Appearance, Certification, Change, Evidence, NewSignature, Prepared, Signature,
+        add_evidence, changes_since, prepare_signature, read_evidence, read_signatures,
+    },
     stamp::{Place, Stamp, Turn},
     xmp::{Extension, extension_schemas},
 };

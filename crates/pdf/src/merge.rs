@@ -7,12 +7,13 @@ use crate::{
     catalog::{Bookmarks, take_over},
     copy::{Copy, Target},
     open::{open, save},
+    signature::take_signatures,
     structure::Structure,
 };
 
 /// Merges files in their order. Bookmarks, links, form fields, layers and structure tags are kept;
 /// named destinations become explicit ones. Document properties, page labels, attached files and
-/// document-level scripts are not: the result is a new file. A single file is copied in the same
+/// document-level scripts are not, nor are signatures: the result is a new file. A single file is copied in the same
 /// way.
 ///
 /// # Errors
@@ -48,7 +49,9 @@ pub fn merge<'a>(
     bookmarks.finish(&mut target);
     structure.finish(&mut target);
     sign(&mut target.document);
-    save(&mut target.finish(), true)
+    let mut document = target.finish();
+    take_signatures(&mut document);
+    save(&mut document, true)
 }
 
 /// The result has the newest PDF version of its parts (file header, 7.5.2).

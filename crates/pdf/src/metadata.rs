@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::{
     Error, Limits,
     open::{open, save, value},
+    signature::is_signed,
     xmp::{self, Kept},
 };
 
@@ -117,6 +118,9 @@ fn kept(document: &Document) -> Option<Kept> {
 /// The file cannot be read, or a field is unknown or has an invalid value.
 pub fn write_metadata(file: &[u8], changes: &Metadata, limits: &Limits) -> Result<Vec<u8>, Error> {
     let mut document = open(file, limits)?;
+    if is_signed(&document) {
+        return Err(Error::Signed);
+    }
     let mut info = match value(&document, &document.trailer, b"Info") {
         Some(Object::Dictionary(info)) => info.clone(),
         _ => Dictionary::new(),

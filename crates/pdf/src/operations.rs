@@ -19,6 +19,7 @@ use crate::{
     pages::{Split, page_count, split_between},
     protect::{Protection, protect},
     rotate::{Rotation, rotate},
+    signature::is_signed,
     stamp::{Stamp, draw},
 };
 
@@ -209,6 +210,9 @@ impl Operations {
         limits: &Limits,
     ) -> Result<Vec<u8>, Error> {
         let mut document = open(file.bytes.as_ref(), limits)?;
+        if is_signed(&document) {
+            return Err(Error::Signed);
+        }
         if let Some(rotation) = &self.rotation {
             rotate(&mut document, rotation, limits)?;
         }

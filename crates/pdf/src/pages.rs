@@ -8,6 +8,7 @@ use crate::{
     copy::{Copy, Target},
     merge::newest,
     open::{open, save},
+    signature::take_signatures,
 };
 
 /// How to split a file.
@@ -30,7 +31,7 @@ pub fn page_count(file: &[u8], limits: &Limits) -> Result<usize, Error> {
 }
 
 /// Splits a file. Links within a part, form fields, layers and document properties are kept;
-/// bookmarks and structure tags are not, because they describe the whole file.
+/// bookmarks, structure tags and signatures are not, because they are about the whole file.
 ///
 /// # Errors
 /// The file cannot be read, or does not have the named pages.
@@ -72,7 +73,9 @@ fn extract(source: &Document, chosen: &[ObjectId]) -> Result<Vec<u8>, Error> {
         let info = copy.whole(info);
         target.document.trailer.set("Info", info);
     }
-    save(&mut target.finish(), true)
+    let mut document = target.finish();
+    take_signatures(&mut document);
+    save(&mut document, true)
 }
 
 /// The pages that `text` names; all without it.

@@ -11,6 +11,7 @@ use crate::{
     Error, Limits,
     open::{save, with_password},
     page_form::says_archival,
+    signature::is_signed,
 };
 
 /// Maximum length of a password, in bytes: what is beyond it would not count (7.6.4.3.3).
@@ -156,6 +157,9 @@ pub fn unprotect(file: &[u8], password: &str, limits: &Limits) -> Result<Vec<u8>
     let (mut document, was_encrypted) = with_password(file, limits, password)?;
     if !was_encrypted {
         return Ok(file.to_vec());
+    }
+    if is_signed(&document) {
+        return Err(Error::Signed);
     }
     save(&mut document, true)
 }

@@ -168,7 +168,7 @@ fn place(stamp: &Stamp, (wide, high): (f32, f32), page: (f32, f32)) -> [f32; 6] 
 
 /// Copies a page of `source` as a form XObject that fills the unit square. Returns its size as it
 /// is shown, in points.
-fn import(
+pub(crate) fn import(
     document: &mut Document,
     source: &Document,
     page: ObjectId,

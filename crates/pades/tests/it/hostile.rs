@@ -1,0 +1,206 @@
+//! What strangers do to signed files is found, and what they send ends in an error.
+
+use platen_pades::{KeyFile, Level, Validity, verify};
+use platen_pdf::{
+    Change, Conditions, Error, Limits, NamedFile, Operations, Rotation, Split, read_signatures,
+};
+
+use crate::{
+    authority::authority,
+    file::{pdf, updated},
+    signing::{judged, now, signed, signing},
+};
+
+fn basic(modern: bool) -> Vec<u8> {
+    signed(&pdf(modern), &signing(Level::Basic), "p256")
+}
+
+/// The validity, and the problems in one line.
+fn told(file: &[u8]) -> (Validity, String) {
+    let judgement = judged(file);
+    let report = &judgement.signatures[0];
+    (report.validity, report.problems.join("; "))
+}
+
+#[test]
+fn a_changed_byte_breaks_the_signature() {
+    let mut file = basic(false);
+    let at = file.windows(5).position(|it| it == b"First").expect("text");
+    file[at] = b'W';
+    let (validity, problems) = told(&file);
+    assert_eq!(validity, Validity::Invalid);
+    assert!(problems.contains("was changed"), "{problems}");
+}
+
+#[test]
+fn changes_behind_a_signature_are_named() {
+    let file = basic(false);
+    let content = "6 0 obj\n<</Length 3>>stream\nq Q\nendstream\nendobj\n";
+    let page = "3 0 obj\n<</Type/Page/Parent 2 0 R/Rotate 90>>\nendobj\n";
+    let properties = "60 0 obj\n<</Title(New)>>\nendobj\n";
+    let pages = "2 0 obj\n<</Type/Pages/Count 1/Kids[4 0 R]/MediaBox[0 0 300 200]>>\nendobj\n";
+    let catalog =
+        "1 0 obj\n<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(1)>>>>\nendobj\n";
+    for (object, extra, expected) in [
+        (content, "", vec![Change::Content]),
+        // A page without its annotations loses the field of the signature.
+        (
+            page,
+            "",
+            vec![Change::Annotations { page: 1 }, Change::Page { page: 1 }],
+        ),
+        (properties, "/Info 60 0 R", vec![Change::Properties]),
+        (pages, "", vec![Change::Pages, Change::Content]),
+    ] {
+        let made = updated(&file, object, extra);
+        let judgement = judged(&made);
+        let report = &judgement.signatures[0];
+        assert_eq!(report.changes, expected, "{object}");
+        assert_eq!(report.validity, Validity::Invalid, "{object}");
+        assert!(!report.covers_whole_file);
+    }
+    // Without its form the file has no signature to be seen.
+    assert!(judged(&updated(&file, catalog, "")).signatures.is_empty());
+}
+
+#[test]
+fn an_object_that_was_missing_counts_as_a_change() {
+    let file = String::from_utf8(pdf(false)).expect("text");
+    let file = file.replace("/F 5 0 R", "/F 9 0 R");
+    let file = signed(file.as_bytes(), &signing(Level::Basic), "p256");
+    let font = "9 0 obj\n<</Type/Font/Subtype/Type1/BaseFont/Symbol>>\nendobj\n";
+    let judgement = judged(&updated(&file, font, ""));
+    let report = &judgement.signatures[0];
+    assert_eq!(report.validity, Validity::Invalid, "{judgement:#?}");
+}
+
+#[test]
+fn a_signature_covers_all_but_itself() {
+    let file = basic(false);
+    let signature = &read_signatures(&file, &Limits::default()).expect("read")[0];
+    let [first, second] = signature.covered.clone();
+    let old = format!(
+        "[0 {} {} {}]",
+        first.end,
+        second.start,
+        second.end - second.start
+    );
+    let place = (file.windows(old.len())).position(|it| it == old.as_bytes());
+    let place = place.expect("the range");
+    for (range, problem) in [
+        (
+            format!("[0 {} {} 3]", first.end - 50, second.start),
+            "more than its own",
+        ),
+        (
+            format!("[0 9 {} 99999]", second.start),
+            "more than the file",
+        ),
+        (format!("[5 9 {} 3]", second.start), "which part"),
+        ("[0 9 -5 3]".to_owned(), "which part"),
+        ("[]".to_owned(), "which part"),
+        (format!("[0 {} 9 3]", first.end), "more than the file"),
+    ] {
+        let range = format!("{range:<width$}", width = old.len());
+        let mut forged = file.clone();
+        forged[place..place + old.len()].copy_from_slice(range.as_bytes());
+        let (validity, problems) = told(&forged);
+        assert_eq!(validity, Validity::Invalid, "{range}");
+        assert!(problems.contains(problem), "{range}: {problems}");
+    }
+}
+
+#[test]
+fn broken_signatures_end_in_a_report() {
+    let file = signed(&pdf(false), &signing(Level::LongTerm), "p256");
+    let signature = &read_signatures(&file, &Limits::default()).expect("read")[0];
+    let hole = signature.covered[0].end + 1..signature.covered[1].start - 1;
+    let length = hole.len();
+    let whole = judged(&file).signatures[0].signer.clone();
+    for step in 0..400 {
+        let mut broken = file.clone();
+        let at = hole.start + (step * 97) % (length / 2);
+        broken[at] = if broken[at] == b'7' { b'8' } else { b'7' };
+        let judgement = verify(
+            &broken,
+            &authority().trust(),
+            now(),
+            &Limits::default(),
+            &|| {},
+        );
+        let judgement = judgement.expect("a report");
+        let report = &judgement.signatures[0];
+        // What its signature does not cover, such as certificates of the chain that the file carries
+        // twice, changes nothing of who signed what.
+        assert!(
+            report.validity != Validity::Valid || report.signer == whole,
+            "byte {at}"
+        );
+    }
+    let mut empty = file.clone();
+    empty[hole].fill(b'0');
+    assert_eq!(told(&empty).1, "it cannot be read");
+}
+
+#[test]
+fn nothing_changes_a_signed_file_but_what_makes_a_new_one() {
+    let file = basic(true);
+    let apply = |operations: &Operations| {
+        let file = NamedFile {
+            name: "a.pdf".to_owned(),
+            bytes: file.clone(),
+        };
+        let made = operations.apply(vec![file], &Conditions::default());
+        made.map(|mut files| files.remove(0).bytes)
+    };
+    let rotate = Operations {
+        rotation: Some(Rotation {
+            degrees: 90,
+            pages: None,
+        }),
+        ..Operations::default()
+    };
+    let metadata = Operations {
+        metadata: [("Title".to_owned(), "New".into())].into_iter().collect(),
+        ..Operations::default()
+    };
+    for operations in [&rotate, &metadata] {
+        let refused = apply(operations).expect_err("it would break the signature");
+        assert!(matches!(refused.error, Error::Signed), "{refused}");
+    }
+    let select = Operations {
+        split: Some(Split::Only("1".to_owned())),
+        ..Operations::default()
+    };
+    let flatten = Operations {
+        flatten: true,
+        ..Operations::default()
+    };
+    for operations in [&select, &flatten] {
+        let made = apply(operations).expect("a new file");
+        assert!(judged(&made).signatures.is_empty());
+    }
+    let two = [&file[..], &file[..]];
+    let merged = platen_pdf::merge(two, &Limits::default()).expect("merged");
+    assert!(judged(&merged).signatures.is_empty());
+    let again = signed(&merged, &signing(Level::Basic), "rsa");
+    assert!(judged(&again).is_valid());
+}
+
+#[test]
+fn broken_keys_end_in_an_error() {
+    let authority = authority();
+    let pem = authority.text("p256.key") + &authority.text("p256.crt");
+    for end in (0..pem.len()).filter(|end| pem.is_char_boundary(*end)) {
+        let _ = KeyFile::read(&pem.as_bytes()[..end], None);
+    }
+    authority
+        .run("pkcs12 -export -inkey p256.key -in p256.crt -iter 1 -passout pass: -out broken.p12");
+    let file = std::fs::read(authority.path("broken.p12")).expect("a file");
+    for at in 0..file.len() {
+        assert!(KeyFile::read(&file[..at], Some("")).is_err());
+        let mut broken = file.clone();
+        broken[at] ^= 0x55;
+        let _ = KeyFile::read(&broken, Some(""));
+    }
+}

@@ -1,0 +1,392 @@
+//! What was changed in a file since a revision of it was signed, object by object.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use lopdf::{Dictionary, Document, Object, ObjectId};
+use serde::Serialize;
+
+use super::read::{fields, signed_value};
+use crate::{
+    Error, Limits,
+    open::{array, open, reference, value},
+};
+
+/// Keys of the catalog that are looked at on their own, or change nothing that is to be seen.
+const OF_CATALOG: [&[u8]; 5] = [b"AcroForm", b"DSS", b"Perms", b"Extensions", b"Type"];
+/// Keys of the form that a new signature changes.
+const OF_FORM: [&[u8]; 2] = [b"Fields", b"SigFlags"];
+/// Keys of a field that filling it in, or signing it, changes.
+const OF_FIELD: [&[u8]; 7] = [b"V", b"AP", b"AS", b"M", b"MK", b"F", b"Lock"];
+
+/// A change of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum Change {
+    /// A signature was added.
+    Signature {
+        /// Its field.
+        field: String,
+    },
+    /// A timestamp of the document was added.
+    Timestamp {
+        /// Its field.
+        field: String,
+    },
+    /// What proves signatures was added.
+    Evidence,
+    /// A form field was filled in.
+    Field {
+        /// Its name.
+        field: String,
+    },
+    /// Annotations of a page were added, changed or removed.
+    Annotations {
+        /// The page, from 1.
+        page: usize,
+    },
+    /// A page was changed.
+    Page {
+        /// The page, from 1.
+        page: usize,
+    },
+    /// Pages were added, removed or moved.
+    Pages,
+    /// Document properties were changed.
+    Properties,
+    /// Something else was changed: content, fonts, scripts or whatever pages refer to.
+    Content,
+}
+
+/// What was changed since the revision that ends after `end` bytes. New objects count where old ones
+/// refer to them.
+///
+/// # Errors
+/// The file, or that revision of it, cannot be read.
+pub fn changes_since(file: &[u8], end: usize, limits: &Limits) -> Result<Vec<Change>, Error> {
+    if end >= file.len() {
+        return Ok(Vec::new());
+    }
+    let after = open(file, limits)?;
+    let before = open(&file[..end], limits)?;
+    let mut comparison = Comparison {
+        roles: roles(&before, &after)?,
+        before: &before,
+        after: &after,
+        found: BTreeSet::new(),
+    };
+    comparison.run()?;
+    Ok(comparison.found.into_iter().collect())
+}
+
+/// What an object is for.
+#[derive(Clone, Debug)]
+enum Role {
+    Catalog,
+    Form,
+    FieldList,
+    Page(usize),
+    Annotations(usize),
+    Field(String),
+    Evidence,
+    Properties,
+}
+
+struct Comparison<'a> {
+    before: &'a Document,
+    after: &'a Document,
+    roles: HashMap<ObjectId, Role>,
+    found: BTreeSet<Change>,
+}
+
+fn roles(before: &Document, after: &Document) -> Result<HashMap<ObjectId, Role>, Error> {
+    let mut roles = HashMap::new();
+    for document in [after, before] {
+        for (index, page) in document.page_iter().enumerate() {
+            if let Ok(list) = document.get_dictionary(page)?.get(b"Annots")
+                && let Ok(list) = list.as_reference()
+            {
+                roles.insert(list, Role::Annotations(index + 1));
+            }
+            roles.insert(page, Role::Page(index + 1));
+        }
+        for field in fields(document)? {
+            let kids = array(document, field.dictionary.get(b"Kids").ok());
+            let kids = kids.iter().filter_map(|kid| kid.as_reference().ok());
+            for id in kids.chain(field.id) {
+                roles.insert(id, Role::Field(field.name.clone()));
+            }
+        }
+        let catalog = document.catalog()?;
+        evidence(document, catalog, &mut roles);
+        let form = reference(catalog, b"AcroForm");
+        roles.extend(form.map(|id| (id, Role::Form)));
+        if let Some(Object::Dictionary(form)) = value(document, catalog, b"AcroForm") {
+            let list = reference(form, b"Fields");
+            roles.extend(list.map(|id| (id, Role::FieldList)));
+        }
+        let properties = reference(&document.trailer, b"Info").into_iter();
+        let properties = properties.chain(reference(catalog, b"Metadata"));
+        roles.extend(properties.map(|id| (id, Role::Properties)));
+        let catalog = reference(&document.trailer, b"Root");
+        roles.extend(catalog.map(|id| (id, Role::Catalog)));
+    }
+    Ok(roles)
+}
+
+/// The dictionaries and lists of the document security store.
+fn evidence(document: &Document, catalog: &Dictionary, roles: &mut HashMap<ObjectId, Role>) {
+    let mut waiting: Vec<&Object> = catalog.get(b"DSS").into_iter().collect();
+    let mut depth = 0;
+    while depth < 4 && !waiting.is_empty() {
+        let mut next = Vec::new();
+        for object in waiting {
+            if let Ok(id) = object.as_reference()
+                && !matches!(document.objects.get(&id), Some(Object::Stream(_)))
+            {
+                roles.entry(id).or_insert(Role::Evidence);
+            }
+            match document.dereference(object).map(|(_, object)| object) {
+                Ok(Object::Dictionary(entries)) => next.extend(entries.iter().map(|(_, it)| it)),
+                Ok(Object::Array(entries)) => next.extend(entries),
+                _ => {}
+            }
+        }
+        waiting = next;
+        depth += 1;
+    }
+}
+
+impl Comparison<'_> {
+    fn run(&mut self) -> Result<(), Error> {
+        let pages = |document: &Document| document.page_iter().collect::<Vec<_>>();
+        if pages(self.before) != pages(self.after) {
+            self.found.insert(Change::Pages);
+        }
+        if reference(&self.before.trailer, b"Root") != reference(&self.after.trailer, b"Root") {
+            self.found.insert(Change::Content);
+        }
+        if reference(&self.before.trailer, b"Info") != reference(&self.after.trailer, b"Info") {
+            self.found.insert(Change::Properties);
+        }
+        let dangling = dangling(self.before);
+        for (id, new) in &self.after.objects {
+            match self.before.objects.get(id) {
+                Some(old) if old == new => {}
+                Some(old) => self.changed(*id, old, new),
+                None if dangling.contains(id) => {
+                    self.found.insert(Change::Content);
+                }
+                None => {}
+            }
+        }
+        let is_gone = |(id, old): (&ObjectId, &Object)| {
+            !self.after.objects.contains_key(id) && !is_of_file(old)
+        };
+        if self.before.objects.iter().any(is_gone) {
+            self.found.insert(Change::Content);
+        }
+        self.new_fields()
+    }
+
+    fn new_fields(&mut self) -> Result<(), Error> {
+        let after = fields(self.after)?;
+        let before = fields(self.before)?;
+        let known: HashMap<&str, bool> = (before.iter())
+            .map(|field| {
+                let is_signed = signed_value(self.before, field.dictionary).is_some();
+                (field.name.as_str(), is_signed)
+            })
+            .collect();
+        for field in &after {
+            let signed = signed_value(self.after, field.dictionary);
+            let was_signed = known.get(field.name.as_str()).copied();
+            if was_signed == Some(signed.is_some()) {
+                continue;
+            }
+            let kind = signed.and_then(|it| value(self.after, it, b"Type")?.as_name().ok());
+            let field = field.name.clone();
+            self.found.insert(match (was_signed, signed, kind) {
+                (Some(true), _, _) => Change::Content,
+                (_, None, _) => Change::Field { field },
+                (_, Some(_), Some(b"DocTimeStamp")) => Change::Timestamp { field },
+                (_, Some(_), _) => Change::Signature { field },
+            });
+        }
+        if known.len() > after.len() {
+            self.found.insert(Change::Content);
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, id: ObjectId, old: &Object, new: &Object) {
+        if is_of_file(old) {
+            return;
+        }
+        let role = self.roles.get(&id).cloned();
+        let (Some(role), Ok(old), Ok(new)) = (role.clone(), old.as_dict(), new.as_dict()) else {
+            self.plain(role, old, new);
+            return;
+        };
+        match role {
+            Role::Catalog => self.catalog(old, new),
+            Role::Form => {
+                if differ(old, new, &OF_FORM) {
+                    self.found.insert(Change::Content);
+                }
+                let lists = [old, new].map(|form| form.get(b"Fields").ok());
+                self.field_lists(lists[0], lists[1]);
+            }
+            Role::Page(page) => {
+                if differ(old, new, &[b"Annots"]) {
+                    self.found.insert(Change::Page { page });
+                }
+                let lists = [old, new].map(|page| page.get(b"Annots").ok());
+                self.annotations(page, lists[0], lists[1]);
+            }
+            Role::Field(field) => self.field(field, old, new),
+            Role::Evidence => {
+                self.found.insert(Change::Evidence);
+            }
+            Role::Properties => {
+                self.found.insert(Change::Properties);
+            }
+            Role::Annotations(page) => {
+                self.found.insert(Change::Annotations { page });
+            }
+            Role::FieldList => {
+                self.found.insert(Change::Content);
+            }
+        }
+    }
+
+    /// A change of something that is no dictionary.
+    fn plain(&mut self, role: Option<Role>, old: &Object, new: &Object) {
+        match role {
+            Some(Role::Annotations(page)) => self.annotations(page, Some(old), Some(new)),
+            Some(Role::FieldList) => self.field_lists(Some(old), Some(new)),
+            Some(Role::Evidence) => {
+                self.found.insert(Change::Evidence);
+            }
+            Some(Role::Properties) => {
+                self.found.insert(Change::Properties);
+            }
+            _ => {
+                self.found.insert(Change::Content);
+            }
+        }
+    }
+
+    fn catalog(&mut self, old: &Dictionary, new: &Dictionary) {
+        let mut skipped = OF_CATALOG.to_vec();
+        if reference(old, b"Metadata") != reference(new, b"Metadata") {
+            self.found.insert(Change::Properties);
+            skipped.push(b"Metadata");
+        }
+        if differ(old, new, &skipped) {
+            self.found.insert(Change::Content);
+        }
+        let same = |key: &[u8]| old.get(key).ok() == new.get(key).ok();
+        if !same(b"DSS") {
+            self.found.insert(Change::Evidence);
+        }
+        // Only the first signature certifies, and it is in the file before it is signed.
+        if old.has(b"Perms") && !same(b"Perms") {
+            self.found.insert(Change::Content);
+        }
+        if !same(b"AcroForm") {
+            let empty = Dictionary::new();
+            let of = |document, catalog| match value(document, catalog, b"AcroForm") {
+                Some(Object::Dictionary(form)) => form.clone(),
+                _ => empty.clone(),
+            };
+            let (old, new) = (of(self.before, old), of(self.after, new));
+            if differ(&old, &new, &OF_FORM) {
+                self.found.insert(Change::Content);
+            }
+            self.field_lists(old.get(b"Fields").ok(), new.get(b"Fields").ok());
+        }
+    }
+
+    /// Fields may be added, which [`Self::new_fields`] names, but none removed.
+    fn field_lists(&mut self, old: Option<&Object>, new: Option<&Object>) {
+        let kept: HashSet<ObjectId> = array(self.after, new)
+            .iter()
+            .filter_map(|it| it.as_reference().ok())
+            .collect();
+        let is_gone = |it: &Object| it.as_reference().map_or(true, |id| !kept.contains(&id));
+        if array(self.before, old).iter().any(is_gone) {
+            self.found.insert(Change::Content);
+        }
+    }
+
+    fn annotations(&mut self, page: usize, old: Option<&Object>, new: Option<&Object>) {
+        let old = array(self.before, old);
+        let new = array(self.after, new);
+        let direct = |list: &[Object]| -> Vec<Object> {
+            let direct = list.iter().filter(|it| it.as_reference().is_err());
+            direct.cloned().collect()
+        };
+        let ids = |list: &[Object]| -> HashSet<ObjectId> {
+            list.iter()
+                .filter_map(|it| it.as_reference().ok())
+                .collect()
+        };
+        let (known, kept) = (ids(old), ids(new));
+        let is_field = |id: &ObjectId| {
+            let widget = self.after.get_dictionary(*id).ok();
+            let kind = widget.and_then(|it| it.get(b"Subtype").ok()?.as_name().ok());
+            kind == Some(b"Widget") && matches!(self.roles.get(id), Some(Role::Field(_)))
+        };
+        let is_same = direct(old) == direct(new)
+            && known.is_subset(&kept)
+            && kept.difference(&known).all(is_field);
+        if !is_same {
+            self.found.insert(Change::Annotations { page });
+        }
+    }
+
+    fn field(&mut self, field: String, old: &Dictionary, new: &Dictionary) {
+        let was_signed = signed_value(self.before, old).is_some();
+        if was_signed || differ(old, new, &OF_FIELD) {
+            self.found.insert(Change::Content);
+        } else if signed_value(self.after, new).is_none() {
+            self.found.insert(Change::Field { field });
+        }
+    }
+}
+
+/// Whether two dictionaries differ in more than these keys.
+fn differ(old: &Dictionary, new: &Dictionary, but: &[&[u8]]) -> bool {
+    let keys = old.iter().chain(new.iter()).map(|(key, _)| key.as_slice());
+    let mut keys = keys.filter(|key| !but.contains(key));
+    keys.any(|key| old.get(key).ok() != new.get(key).ok())
+}
+
+/// Whether an object is about the file and not the document: where other objects are.
+fn is_of_file(object: &Object) -> bool {
+    let Object::Stream(stream) = object else {
+        return false;
+    };
+    let kind = stream.dict.get(b"Type").and_then(Object::as_name).ok();
+    matches!(kind, Some(b"XRef" | b"ObjStm"))
+}
+
+/// Ids that objects refer to and that are no objects: whoever adds them changes what refers to them.
+pub(super) fn dangling(document: &Document) -> HashSet<ObjectId> {
+    let mut found = HashSet::new();
+    let mut waiting: Vec<&Object> = document.objects.values().collect();
+    let of_trailer = document.trailer.iter().map(|(_, object)| object);
+    waiting.extend(of_trailer);
+    while let Some(object) = waiting.pop() {
+        match object {
+            Object::Reference(id) if !document.objects.contains_key(id) => {
+                found.insert(*id);
+            }
+            Object::Array(list) => waiting.extend(list),
+            Object::Dictionary(entries) => waiting.extend(entries.iter().map(|(_, it)| it)),
+            Object::Stream(stream) => waiting.extend(stream.dict.iter().map(|(_, it)| it)),
+            _ => {}
+        }
+    }
+    found
+}
