@@ -73,6 +73,17 @@ if [ ! -d "$jars" ] && command -v mvn >/dev/null 2>&1; then
         echo "not installed: veraPDF, which Maven Central has"
     fi
 fi
+# pyHanko, which judges signatures.
+hanko="${XDG_CACHE_HOME:-$HOME/.cache}/platen/pyhanko"
+if [ ! -x "$hanko/bin/pyhanko" ] && command -v python3 >/dev/null 2>&1; then
+    if python3 -m venv "$hanko" >/dev/null 2>&1 &&
+        "$hanko/bin/pip" install -q pyhanko==0.38.0 pyhanko-cli==0.6.0 2>/dev/null; then
+        echo "installed: pyHanko, into $hanko"
+    else
+        rm -rf "$hanko"
+        echo "not installed: pyHanko, which PyPI has"
+    fi
+fi
 # Mustang, which reads e-invoices as their receivers do.
 mustang="${XDG_CACHE_HOME:-$HOME/.cache}/platen/mustang"
 if [ ! -f "$mustang/Mustang-CLI-2.26.0.jar" ] && command -v mvn >/dev/null 2>&1; then

@@ -10,7 +10,7 @@ use platen_script::RunnerSource;
 use serde_json::Value as Json;
 
 use crate::{
-    Error, Isolation,
+    Error, Isolation, Signatures,
     helpers::{HelperModules, validate_with},
 };
 
@@ -33,6 +33,7 @@ pub struct Engine {
     /// Sandboxes for untrusted templates, if the engine renders in this process.
     strangers: Option<Box<IsolationSource>>,
     pub(crate) helpers: Arc<HelperModules>,
+    signatures: Arc<Signatures>,
 }
 
 impl Engine {
@@ -44,6 +45,7 @@ impl Engine {
             isolation: None,
             strangers: None,
             helpers: Arc::new(HelperModules::new(None)),
+            signatures: Arc::default(),
         }
     }
 
@@ -73,6 +75,21 @@ impl Engine {
             helpers: Arc::new(HelperModules::new(Some(runner))),
             ..self
         }
+    }
+
+    /// Signs with the keys of `signatures`.
+    #[must_use]
+    pub fn with_signatures(self, signatures: Signatures) -> Self {
+        Self {
+            signatures: Arc::new(signatures),
+            ..self
+        }
+    }
+
+    /// What signs, and who is trusted.
+    #[must_use]
+    pub fn signatures(&self) -> &Signatures {
+        &self.signatures
     }
 
     /// The render sandboxes, if the engine renders in sandboxes.

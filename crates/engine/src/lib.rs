@@ -10,6 +10,7 @@ mod isolation;
 mod pdf_change;
 mod print;
 mod produce;
+mod signatures;
 mod stamp;
 
 pub use self::{
@@ -22,5 +23,6 @@ pub use self::{
     pdf_change::{PdfChange, PdfChangeError, PdfChanges},
     print::PrintedDocument,
     produce::{Data, Job, Origin, PreparedTemplate, Product},
+    signatures::{Reach, Signatures, key_file},
     stamp::{StampLook, StampSource},
 };

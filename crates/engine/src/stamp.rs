@@ -159,7 +159,7 @@ impl Engine {
     }
 
     /// A PDF with one page, on which nothing but the picture is drawn, somewhere.
-    fn picture(&self, bytes: &[u8], options: &RenderOptions) -> Result<Vec<u8>, Error> {
+    pub(crate) fn picture(&self, bytes: &[u8], options: &RenderOptions) -> Result<Vec<u8>, Error> {
         let page = format!("{PICTURE_POINTS}pt");
         let template = json!({
             "kind": "document",
@@ -171,7 +171,7 @@ impl Engine {
         self.sheet(template.to_string(), json!({"picture": picture}), options)
     }
 
-    fn sheet(
+    pub(crate) fn sheet(
         &self,
         template: String,
         data: serde_json::Value,

@@ -20,6 +20,9 @@ pub enum Error {
     /// The key did not sign.
     #[error("the key did not sign: {0}")]
     NotSigned(String),
+    /// The level needs a timestamp, and there is nobody to ask for one.
+    #[error("the signature needs a timestamp, and no authority is named that makes one")]
+    NoAuthority,
     /// No timestamp was given, or one that does not hold.
     #[error("the timestamp: {0}")]
     Timestamp(String),
@@ -39,7 +42,7 @@ impl Error {
     pub fn code(&self) -> Code {
         match self {
             Self::Pdf(error) => error.code(),
-            Self::BadKey(_) | Self::BadTrust(_) => Code::InvalidOption,
+            Self::BadKey(_) | Self::BadTrust(_) | Self::NoAuthority => Code::InvalidOption,
             Self::NotSigned(_) | Self::Timestamp(_) | Self::Revocation { .. } => {
                 Code::RequestFailed
             }

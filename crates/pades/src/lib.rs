@@ -31,6 +31,12 @@ pub use self::{
     verify::{CertificateReport, Judgement, SignatureReport, TimestampReport, Validity, verify},
 };
 
+/// A time in seconds since 1970 as people and programs read it: RFC 3339, in UTC.
+#[must_use]
+pub fn time_text(seconds: i64) -> String {
+    time::text(seconds)
+}
+
 /// How authorities are reached: for timestamps, and for what says that certificates were not revoked.
 pub trait Network: Send + Sync {
     /// The body of the answer to a GET, or to a POST of a media type and a body, if its status is

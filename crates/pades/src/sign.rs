@@ -140,10 +140,7 @@ impl<'a> Stamper<'a> {
         match (&signing.timestamp_url, signing.level) {
             (_, Level::Basic) => Ok(None),
             (Some(address), _) => Ok(Some(Self { address, network })),
-            (None, _) => {
-                let message = "no authority is given that makes one".to_owned();
-                Err(Error::Timestamp(message))
-            }
+            (None, _) => Err(Error::NoAuthority),
         }
     }
 

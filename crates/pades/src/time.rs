@@ -1,6 +1,9 @@
 //! Times in DER, in seconds since 1970.
 
-use jiff::{civil::DateTime, tz::TimeZone};
+use jiff::{
+    civil::DateTime,
+    tz::{Offset, TimeZone},
+};
 
 use crate::der::{NotDer, Value, tag};
 
@@ -38,6 +41,42 @@ pub(crate) fn text(seconds: i64) -> String {
     jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |time| time.to_string())
 }
 
+/// A date of PDF (7.9.4) as [`text`] writes it; `None` if it is none. Without an offset it is UTC.
+pub(crate) fn of_pdf(date: &str) -> Option<String> {
+    let date = date.strip_prefix("D:").unwrap_or(date);
+    let end = date.find(|it: char| !it.is_ascii_digit());
+    let (digits, offset) = date.split_at(end.unwrap_or(date.len()));
+    if !matches!(digits.len(), 4 | 6 | 8 | 10 | 12 | 14) {
+        return None;
+    }
+    let part = |at: usize, missing: i8| match digits.get(at..at + 2) {
+        Some(text) => text.parse::<i8>().ok(),
+        None => Some(missing),
+    };
+    let year = digits[..4].parse().ok()?;
+    let (month, day) = (part(4, 1)?, part(6, 1)?);
+    let time = DateTime::new(year, month, day, part(8, 0)?, part(10, 0)?, part(12, 0)?, 0).ok()?;
+    let mut numbers = offset.get(1..).unwrap_or_default().split('\'');
+    let mut number = || {
+        numbers
+            .next()
+            .and_then(|it| it.parse::<i32>().ok())
+            .unwrap_or(0)
+    };
+    let (hours, minutes) = (number(), number());
+    let seconds = hours
+        .checked_mul(3600)?
+        .checked_add(minutes.checked_mul(60)?)?;
+    let offset = match offset.as_bytes().first() {
+        None | Some(b'Z') => 0,
+        Some(b'+') => seconds,
+        Some(b'-') => -seconds,
+        Some(_) => return None,
+    };
+    let zone = Offset::from_seconds(offset).ok()?.to_time_zone();
+    Some(time.to_zoned(zone).ok()?.timestamp().to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +101,22 @@ mod tests {
             assert_eq!(read(tag::UTC_TIME, wrong), Err(NotDer), "{wrong}");
         }
         assert_eq!(text(0), "1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn dates_of_pdf_are_read() {
+        for (date, time) in [
+            ("D:20261126130605Z", Some("2026-11-26T13:06:05Z")),
+            ("D:20261126130605+02'30'", Some("2026-11-26T10:36:05Z")),
+            ("D:20261126130605-01'00", Some("2026-11-26T14:06:05Z")),
+            ("2026", Some("2026-01-01T00:00:00Z")),
+            ("D:20261326", None),
+            ("D:2026112", None),
+            ("D:20261126130605+99999999'", None),
+            ("äöü", None),
+            ("", None),
+        ] {
+            assert_eq!(of_pdf(date).as_deref(), time, "{date}");
+        }
     }
 }

@@ -24,6 +24,8 @@ const CLOCKS: i64 = 300;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Judgement {
+    /// Whether there are signatures, and all are valid.
+    pub valid: bool,
     /// The signatures and timestamps, in the order in which they cover the file.
     pub signatures: Vec<SignatureReport>,
 }
@@ -120,15 +122,6 @@ impl CertificateReport {
     }
 }
 
-impl Judgement {
-    /// Whether there are signatures, and all are valid.
-    #[must_use]
-    pub fn is_valid(&self) -> bool {
-        let mut all = self.signatures.iter();
-        !self.signatures.is_empty() && all.all(|it| it.validity == Validity::Valid)
-    }
-}
-
 /// Judges the signatures of `file` at the time `now`, in seconds since 1970. Calls `checkpoint`
 /// before each, which may unwind to end the work.
 ///
@@ -144,6 +137,7 @@ pub fn verify(
     let signatures = read_signatures(file, limits)?;
     if signatures.is_empty() {
         return Ok(Judgement {
+            valid: false,
             signatures: Vec::new(),
         });
     }
@@ -170,6 +164,7 @@ pub fn verify(
     }
     reports.reverse();
     Ok(Judgement {
+        valid: reports.iter().all(|it| it.validity == Validity::Valid),
         signatures: reports,
     })
 }
@@ -204,7 +199,7 @@ impl Judge<'_> {
             problems: Vec::new(),
             signer: None,
             encoding: signature.encoding.clone(),
-            claimed_time: signature.time.clone(),
+            claimed_time: signature.time.as_deref().and_then(time::of_pdf),
             timestamp: None,
             reason: signature.reason.clone(),
             location: signature.location.clone(),

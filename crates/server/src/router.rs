@@ -49,7 +49,7 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
         keys: Arc::clone(&services.keys),
         requests: Arc::clone(&services.request_rate),
         renders: Arc::clone(&services.render_rate),
-        origins: services.config.cors_allowed_origins.clone(),
+        origins: services.config.exposure.allowed_origins.clone(),
         metrics: Arc::clone(&services.metrics),
         operations: OperationTable::new(mounted.operations),
     };

@@ -3,7 +3,7 @@
 use platen_invoice::Syntax;
 use platen_pdf::{Archive, Attachment, Part};
 
-use super::{PdfChangeError, wrong};
+use super::error::{PdfChangeError, wrong};
 use crate::invoice::invoice_extension;
 
 /// The XML of an e-invoice as an attached file, and what the PDF says of it.

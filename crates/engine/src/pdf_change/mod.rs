@@ -1,13 +1,14 @@
 //! What is done with PDF files, one thing after another: the same list for HTTP, the command line
 //! and flows.
 
+mod error;
 mod invoice;
+mod sign;
 mod stamp;
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use platen_document::work;
-use platen_fault::Code;
 use platen_pdf::{
     Allowed, Archive, Attachment, Bookmark, Bookmarks, Conditions, FileError, Limits, Metadata,
     NamedFile, Operations, Part, Printing, Protection, Rotation, Split, tell_apart, unprotect,
@@ -15,8 +16,9 @@ use platen_pdf::{
 use platen_render::RenderOptions;
 use serde::Deserialize;
 
-use self::{invoice::embedded_invoice, stamp::StampChange};
-use crate::{Engine, Error, media_type_of};
+pub use self::error::PdfChangeError;
+use self::{error::wrong, invoice::embedded_invoice, sign::SignChange, stamp::StampChange};
+use crate::{Engine, media_type_of};
 
 /// Maximum number of changes of a list.
 const MAX_CHANGES: usize = 100;
@@ -101,6 +103,10 @@ pub enum PdfChange {
         #[serde(default)]
         allow: Allow,
     },
+    /// Signs, behind what the file has.
+    Sign(Box<SignChange>),
+    /// Adds a timestamp of the whole document.
+    Timestamp {},
     /// Opens encrypted files, and writes them without encryption.
     Decrypt {
         /// The user or the owner password.
@@ -153,47 +159,6 @@ impl Default for Allow {
     }
 }
 
-/// Why files were not changed.
-#[derive(Debug)]
-pub enum PdfChangeError {
-    /// A file is no PDF, or cannot be changed in this way.
-    Pdf(FileError),
-    /// A stamp cannot be drawn.
-    Stamp(Error),
-    /// The list of changes is wrong.
-    Wrong(String),
-}
-
-impl fmt::Display for PdfChangeError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pdf(error) => error.fmt(formatter),
-            Self::Stamp(error) => write!(formatter, "the stamp: {error}"),
-            Self::Wrong(message) => formatter.write_str(message),
-        }
-    }
-}
-
-impl std::error::Error for PdfChangeError {}
-
-impl PdfChangeError {
-    /// The error's code, which does not change.
-    #[must_use]
-    pub fn code(&self) -> Code {
-        match self {
-            Self::Pdf(error) => error.error.code(),
-            Self::Stamp(error) => error.code(),
-            Self::Wrong(_) => Code::InvalidOption,
-        }
-    }
-}
-
-impl From<FileError> for PdfChangeError {
-    fn from(error: FileError) -> Self {
-        Self::Pdf(error)
-    }
-}
-
 /// Changes of PDF files, one after another.
 #[derive(Debug)]
 pub struct PdfChanges<'a> {
@@ -203,6 +168,25 @@ pub struct PdfChanges<'a> {
     pub aside: BTreeMap<String, Vec<u8>>,
     /// The stop flag, and other options of the documents that stamps are.
     pub options: &'a RenderOptions,
+}
+
+impl PdfChanges<'_> {
+    fn beside(&self, name: &str) -> Result<Vec<u8>, PdfChangeError> {
+        let known = self.aside.get(name).cloned();
+        known.ok_or_else(|| wrong(format!("there is no file `{name}` beside the PDF files")))
+    }
+}
+
+fn decrypt(files: &mut [NamedFile<Vec<u8>>], password: &str) -> Result<(), FileError> {
+    for file in files {
+        work::look();
+        let opened = unprotect(&file.bytes, password, &Limits::default());
+        file.bytes = opened.map_err(|error| FileError {
+            name: Some(file.name.clone()),
+            error,
+        })?;
+    }
+    Ok(())
 }
 
 impl Engine {
@@ -225,20 +209,18 @@ impl Engine {
         };
         tell_apart(&mut files);
         for change in &changes.changes {
-            if let PdfChange::Decrypt { password } = change {
-                for file in &mut files {
-                    work::look();
-                    let opened = unprotect(&file.bytes, password, &Limits::default());
-                    file.bytes = opened.map_err(|error| FileError {
-                        name: Some(file.name.clone()),
-                        error,
-                    })?;
+            match change {
+                PdfChange::Decrypt { password } => decrypt(&mut files, password)?,
+                PdfChange::Sign(sign) => {
+                    let beside = |name: &str| changes.beside(name);
+                    self.sign_files(&mut files, sign, &beside, changes.options)?;
                 }
-                continue;
+                PdfChange::Timestamp {} => self.stamp_files(&mut files, changes.options)?,
+                _ => {
+                    let operations = self.operations(change, changes)?;
+                    files = operations.apply(files, &conditions)?;
+                }
             }
-            files = self
-                .operations(change, changes)?
-                .apply(files, &conditions)?;
             // Parts of a file may be named like another file.
             tell_apart(&mut files);
         }
@@ -250,10 +232,7 @@ impl Engine {
         change: &PdfChange,
         changes: &PdfChanges<'_>,
     ) -> Result<Operations, PdfChangeError> {
-        let beside = |name: &str| {
-            let known = changes.aside.get(name).cloned();
-            known.ok_or_else(|| wrong(format!("there is no file `{name}` beside the PDF files")))
-        };
+        let beside = |name: &str| changes.beside(name);
         let mut operations = Operations::default();
         match change.clone() {
             PdfChange::Merge {} => operations.merge = true,
@@ -311,7 +290,7 @@ impl Engine {
                 });
             }
             // Done before, file by file.
-            PdfChange::Decrypt { .. } => {}
+            PdfChange::Decrypt { .. } | PdfChange::Sign(_) | PdfChange::Timestamp {} => {}
         }
         Ok(operations)
     }
@@ -330,10 +309,6 @@ fn archive(standard: Option<ArchiveStandard>, accessible: bool) -> Result<Archiv
         accessible,
         extension: None,
     })
-}
-
-fn wrong(message: impl Into<String>) -> PdfChangeError {
-    PdfChangeError::Wrong(message.into())
 }
 
 impl From<Allow> for Allowed {

@@ -4,7 +4,7 @@ use platen_document::Color;
 use platen_pdf::Turn;
 use serde::Deserialize;
 
-use super::{PdfChangeError, wrong};
+use super::error::{PdfChangeError, wrong};
 use crate::{StampLook, StampSource};
 
 /// A text, a picture or a PDF that is drawn on pages. It is a text, or comes beside the files.

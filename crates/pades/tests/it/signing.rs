@@ -55,7 +55,7 @@ fn every_kind_of_key_signs_both_kinds_of_files() {
             let made = signed(&file, &signing(Level::Basic), key);
             assert!(made.starts_with(&file), "the file stays as it is");
             let judgement = judged(&made);
-            assert!(judgement.is_valid(), "{key}: {judgement:#?}");
+            assert!(judgement.valid, "{key}: {judgement:#?}");
             let report = &judgement.signatures[0];
             assert_eq!(report.field, "Signature1");
             assert_eq!(report.reason.as_deref(), Some("Approved (für München)"));
@@ -70,7 +70,7 @@ fn every_kind_of_key_signs_both_kinds_of_files() {
 #[test]
 fn each_level_proves_what_it_says() {
     let stamped = judged(&signed(&pdf(true), &signing(Level::Timestamp), "p256"));
-    assert!(stamped.is_valid(), "{stamped:#?}");
+    assert!(stamped.valid, "{stamped:#?}");
     let stamp = stamped.signatures[0]
         .timestamp
         .as_ref()
@@ -79,12 +79,12 @@ fn each_level_proves_what_it_says() {
     assert_eq!(stamp.authority.name, "stamper");
 
     let lasting = judged(&signed(&pdf(false), &signing(Level::LongTerm), "rsa"));
-    assert!(lasting.is_valid(), "{lasting:#?}");
+    assert!(lasting.valid, "{lasting:#?}");
     assert_eq!(lasting.signatures[0].revocation, "good");
     assert_eq!(lasting.signatures[0].changes.len(), 1);
 
     let archival = judged(&signed(&pdf(true), &signing(Level::Archival), "p384"));
-    assert!(archival.is_valid(), "{archival:#?}");
+    assert!(archival.valid, "{archival:#?}");
     assert_eq!(archival.signatures.len(), 2);
     assert!(archival.signatures[1].is_timestamp);
 }
@@ -96,7 +96,7 @@ fn signatures_stand_on_each_other() {
     let limits = Limits::default();
     let third = add_timestamp(&second, "http://time.test/", authority(), &limits).expect("a time");
     let judgement = judged(&third);
-    assert!(judgement.is_valid(), "{judgement:#?}");
+    assert!(judgement.valid, "{judgement:#?}");
     let fields: Vec<&str> = (judgement.signatures.iter())
         .map(|it| it.field.as_str())
         .collect();
@@ -123,12 +123,12 @@ fn what_is_certified_says_what_may_be_changed() {
     );
     let stamped = add_timestamp(&closed, "http://time.test/", authority, &limits).expect("a time");
     let judgement = judged(&stamped);
-    assert!(judgement.is_valid(), "{judgement:#?}");
+    assert!(judgement.valid, "{judgement:#?}");
     assert_eq!(judgement.signatures[0].certification, Some("nothing"));
 
     let open = signed(&pdf(true), &certified(Certification::Filling), "rsa");
     let second = signed(&open, &signing(Level::Basic), "p256");
-    assert!(judged(&second).is_valid());
+    assert!(judged(&second).valid);
     let late = sign(
         &second,
         &certified(Certification::Filling),
@@ -145,6 +145,7 @@ fn a_signature_is_to_be_seen_where_it_is_put() {
         field: Some("Director".to_owned()),
         appearance: Some(Appearance {
             file: pdf(false),
+            trimmed: false,
             page: 2,
             area: [20.0, 20.0, 140.0, 80.0],
         }),
@@ -152,7 +153,7 @@ fn a_signature_is_to_be_seen_where_it_is_put() {
     };
     let made = signed(&pdf(true), &signing, "rsa");
     let judgement = judged(&made);
-    assert!(judgement.is_valid(), "{judgement:#?}");
+    assert!(judgement.valid, "{judgement:#?}");
     let report = &judgement.signatures[0];
     assert_eq!((report.field.as_str(), report.page), ("Director", Some(2)));
 
@@ -181,7 +182,7 @@ fn keys_come_in_pkcs_12_too() {
             authority,
             &limits,
         );
-        assert!(judged(&made.expect("signed")).is_valid());
+        assert!(judged(&made.expect("signed")).valid);
         let wrong = KeyFile::read(&file, Some("Gruesse")).expect_err("a wrong password");
         assert!(wrong.to_string().contains("password is wrong"), "{wrong}");
     }

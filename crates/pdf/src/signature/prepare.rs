@@ -56,6 +56,8 @@ pub struct NewSignature {
 pub struct Appearance {
     /// A PDF file, whose first page is shown.
     pub file: Vec<u8>,
+    /// Whether what the page draws counts as its size, and not the page.
+    pub trimmed: bool,
     /// The page, from 1; the one of the field where the field exists.
     pub page: usize,
     /// Left, bottom, right and top on that page, in points.
@@ -258,7 +260,7 @@ fn sign_field(
     let area = area_of(update, widget);
     update.dictionary(field)?.set("V", signature);
     if let (Some(appearance), Some(area)) = (&new.appearance, area) {
-        let looks = looks(update, &appearance.file, area, limits)?;
+        let looks = looks(update, appearance, area, limits)?;
         update.dictionary(widget)?.set("AP", looks);
     }
     Ok(())
@@ -310,7 +312,7 @@ fn add_field(
         "V" => signature,
     };
     if let Some(appearance) = &new.appearance {
-        field.set("AP", looks(update, &appearance.file, area, limits)?);
+        field.set("AP", looks(update, appearance, area, limits)?);
     }
     let field = update.add(field);
     update.append(page, "Annots", field.into())?;
@@ -333,18 +335,18 @@ fn numbers(numbers: &[f32]) -> Object {
     Object::Array(numbers.iter().map(|it| Object::Real(*it)).collect())
 }
 
-/// An appearance dictionary: the first page of `file`, as large as fits, in the middle of `area`.
+/// An appearance dictionary: the first page of its file, as large as fits, in the middle of `area`.
 fn looks(
     update: &mut Update,
-    file: &[u8],
+    appearance: &Appearance,
     area: [f32; 4],
     limits: &Limits,
 ) -> Result<Dictionary, Error> {
-    let source = open(file, limits)?;
+    let source = open(&appearance.file, limits)?;
     let Some(page) = source.page_iter().next() else {
         return Err(Error::Malformed("it has no pages"));
     };
-    let (form, (wide, high)) = import(update.new_objects(), &source, page, false)?;
+    let (form, (wide, high)) = import(update.new_objects(), &source, page, appearance.trimmed)?;
     let (width, height) = (area[2] - area[0], area[3] - area[1]);
     let scale = (width / wide).min(height / high);
     let (wide, high) = (wide * scale, high * scale);

@@ -40,6 +40,12 @@ pub(super) fn call(
             let said = said.map_err(|error| failed(&error))?;
             return serde_json::to_value(said).map_err(|error| wrong(&error.to_string()));
         }
+        "verify" => {
+            let file = File::of_value(&input["file"])?;
+            let judged = engine.signatures().verify(&file.bytes);
+            let judged = judged.map_err(|error| StepError::new(error.code(), error.to_string()))?;
+            return serde_json::to_value(judged).map_err(|error| wrong(&error.to_string()));
+        }
         "change" => return change(input, engine, stop),
         "split" => Operations {
             split: Some(how(input)?),
@@ -56,7 +62,7 @@ pub(super) fn call(
         },
         _ => {
             return Err(wrong(&format!(
-                "`pdf` has no action `{action}`; it has merge, split, flatten, metadata, setMetadata and change"
+                "`pdf` has no action `{action}`; it has merge, split, flatten, metadata, setMetadata, verify and change"
             )));
         }
     };

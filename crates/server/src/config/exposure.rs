@@ -19,6 +19,9 @@ pub struct ExposureConfig {
     /// Whether the connections of these proxies begin with a header of the PROXY protocol.
     #[serde(rename = "proxy_protocol")]
     pub is_protocol_expected: bool,
+    /// Origins of pages whose scripts may call the service; `*` for all.
+    #[serde(rename = "cors_allowed_origins")]
+    pub allowed_origins: Vec<String>,
     /// Whether weak settings are refused.
     #[serde(rename = "harden_production")]
     pub refuses_weak_settings: bool,
@@ -44,6 +47,7 @@ impl ExposureConfig {
             entries,
             trusted: Arc::new(trusted),
             is_protocol_expected,
+            allowed_origins: settings.cors_allowed_origins.clone().unwrap_or_default(),
             refuses_weak_settings: is_on(settings.harden_production),
         })
     }

@@ -146,7 +146,7 @@ impl Config {
             let advice = "strangers could say who they are: name only the proxies";
             findings.add("TRUSTED_PROXIES", advice);
         }
-        let origins = &self.cors_allowed_origins;
+        let origins = &self.exposure.allowed_origins;
         if origins.iter().any(|origin| origin == "*") {
             let advice = "pages of every site may call the service: name the sites";
             findings.add("CORS_ALLOWED_ORIGINS", advice);
@@ -205,6 +205,7 @@ impl Config {
             ("CHROMIUM_ALLOWED_HOSTS", &self.chromium_allowed_hosts, self.chromium_allow_private_addresses),
             ("WEBHOOK_ALLOWED_HOSTS", &self.webhook.allowed_hosts, self.webhook.allow_private_addresses),
             ("DOWNLOAD_ALLOWED_HOSTS", &self.download.allowed_hosts, self.download.allow_private_addresses),
+            ("SIGNATURE_ALLOWED_HOSTS", &self.signature.allowed_hosts, self.signature.allow_private_addresses),
         ];
         for (name, hosts, allows_private) in lists {
             if hosts.iter().any(|host| host == "*") {

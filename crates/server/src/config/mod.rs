@@ -14,6 +14,7 @@ mod result;
 mod s3;
 mod secret_file;
 mod settings;
+mod signature;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -42,6 +43,7 @@ pub use self::{
     s3::S3Config,
     secret_file::{read_secret_file, secret_variable},
     settings::{SETTINGS, Setting, Settings},
+    signature::SignatureConfig,
     trace::TraceConfig,
     value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, RenderMode, SandboxLevel},
     webhook::WebhookConfig,
@@ -149,8 +151,6 @@ pub struct Config {
     /// Token that workers authenticate with.
     #[serde(skip)]
     pub worker_token: Option<String>,
-    /// Origins that may call from a browser (CORS); `*` for all.
-    pub cors_allowed_origins: Vec<String>,
     /// Compiled templates in the cache.
     pub template_cache_max_items: u32,
     /// Bytes of the sources of the compiled templates in the cache.
@@ -211,6 +211,9 @@ pub struct Config {
     /// Files that forms name by URL.
     #[serde(flatten)]
     pub download: DownloadConfig,
+    /// Keys that sign PDF files, and who is asked and trusted.
+    #[serde(flatten)]
+    pub signature: SignatureConfig,
     /// Distributed traces.
     #[serde(flatten)]
     pub trace: TraceConfig,
@@ -257,6 +260,7 @@ impl Config {
             results: ResultConfig::resolve(&settings)?,
             webhook: WebhookConfig::resolve(&settings),
             download: DownloadConfig::resolve(&settings),
+            signature: SignatureConfig::resolve(&settings),
             trace: TraceConfig::resolve(&settings)?,
             database: DatabaseConfig::resolve(&settings),
             s3: S3Config::resolve(&settings)?,
@@ -290,7 +294,6 @@ impl Config {
             shutdown_timeout_ms: settings.shutdown_timeout_ms.unwrap_or(30_000),
             webhook_secret: settings.webhook_secret,
             worker_token: settings.worker_token,
-            cors_allowed_origins: settings.cors_allowed_origins.unwrap_or_default(),
             template_cache_max_items: settings.template_cache_max_items.unwrap_or(512),
             template_cache_max_bytes: settings.template_cache_max_bytes.unwrap_or(64 << 20),
             log_format: settings.log_format.unwrap_or_default(),

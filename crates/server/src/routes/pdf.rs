@@ -74,6 +74,19 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
             .body(form(json!({"files": files}), json!(["files"])))
             .answer(200, said)
             .problems(&[413, 415, 422]),
+        post("/pdf/verify", verify_files)
+            .kind(Kind::Render)
+            .tag(Tag::Render)
+            .summary(
+                "Judges the signatures of PDF files, by name: who signed, whether they hold, what \
+                 was changed since, and whether the certificates are trusted.",
+            )
+            .body(form(json!({"files": files}), json!(["files"])))
+            .answer(
+                200,
+                description("application/json", json!({"type": "object"})),
+            )
+            .problems(&[413, 415, 422]),
     ]
 }
 
@@ -202,6 +215,20 @@ pub(crate) async fn describe_files(
     say_of_each(&api, &headers, body, |file| {
         describe(file, &Limits::default())
             .map_err(|error| Problem::of_error(error.error.code(), &error))
+    })
+    .await
+}
+
+/// Judges the signatures of PDF files.
+pub(crate) async fn verify_files(
+    State(api): State<PdfApi>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let engine = Arc::clone(&api.engine);
+    say_of_each(&api, &headers, body, move |file| {
+        let judged = engine.signatures().verify(&file.bytes);
+        judged.map_err(|error| Problem::new(error.code(), format!("{}: {error}", file.name)))
     })
     .await
 }

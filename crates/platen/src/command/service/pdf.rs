@@ -7,15 +7,22 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use platen_engine::PdfChanges;
-use platen_pdf::{Limits, NamedFile};
+use platen_engine::{PdfChanges, Reach, Signatures};
+use platen_pdf::NamedFile;
 use platen_render::RenderOptions;
 use serde_json::{Map, Value as Json, json};
 
-use super::{engine, pdf_stamp::StampArguments, read, read_json, write};
+use super::{
+    engine,
+    pdf_files::{Files, Pages, create, name_of, tell},
+    pdf_sign::SignArguments,
+    pdf_stamp::StampArguments,
+    pdf_told::{attachments, describe, verify},
+    read, read_json, write,
+};
 use crate::{
     command::font_arguments::FontArguments,
-    report::{Failure, OutputArguments, print_line, say},
+    report::{Failure, OutputArguments},
 };
 
 /// Arguments of `platen pdf`.
@@ -23,31 +30,14 @@ use crate::{
 #[command(after_help = "Examples:\n  \
     platen pdf rotate scan.pdf --degrees 90 --pages 1-3 -o turned.pdf\n  \
     platen pdf stamp invoice.pdf --text PAID --color red --diagonal --opacity 0.3 -o paid.pdf\n  \
+    platen pdf sign contract.pdf --key company.pem --box 60,60,180,50 -o signed.pdf\n  \
+    platen pdf verify signed.pdf --trust authorities.pem\n  \
     platen pdf encrypt report.pdf --user-password-file secret.txt -o sealed.pdf\n  \
     platen pdf change a.pdf b.pdf --operations operations.json -o both.pdf\n  \
     platen pdf describe report.pdf")]
 pub struct Arguments {
     #[command(subcommand)]
     operation: Operation,
-}
-
-/// Files of an operation.
-#[derive(Debug, Args)]
-pub(super) struct Files {
-    /// PDF files, in order.
-    #[arg(required = true, value_name = "IN")]
-    inputs: Vec<PathBuf>,
-    /// Output file, or the folder of several.
-    #[arg(long, short, value_name = "OUT")]
-    output: PathBuf,
-}
-
-/// Pages that an operation is about.
-#[derive(Debug, Args)]
-pub(super) struct Pages {
-    /// Pages, as in `1-3,7`; default: all.
-    #[arg(long)]
-    pub(super) pages: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -57,6 +47,17 @@ enum Operation {
         /// PDF files.
         #[arg(required = true, value_name = "IN")]
         inputs: Vec<PathBuf>,
+    },
+    /// Judge the signatures of PDF files: who signed, whether they hold, and what was changed since.
+    ///
+    /// Fails if a file has no signature, or one that is not valid.
+    Verify {
+        /// PDF files.
+        #[arg(required = true, value_name = "IN")]
+        inputs: Vec<PathBuf>,
+        /// PEM file with the authorities that are trusted.
+        #[arg(long, value_name = "FILE")]
+        trust: Option<PathBuf>,
     },
     /// Write the attached files of a PDF file to a folder.
     Attachments {
@@ -152,6 +153,16 @@ enum Detailed {
         #[arg(long)]
         relationship: Option<String>,
     },
+    /// Sign, behind what a file has.
+    Sign(Box<SignArguments>),
+    /// Add a timestamp of the whole document.
+    Timestamp {
+        #[command(flatten)]
+        files: Files,
+        /// Address of the timestamp authority.
+        #[arg(long, value_name = "URL")]
+        timestamp_url: String,
+    },
     /// Make files PDF/A, PDF/UA or both.
     Archive {
         #[command(flatten)]
@@ -209,12 +220,14 @@ struct Plan {
     operations: Json,
     beside: Vec<PathBuf>,
     fonts: FontArguments,
+    signatures: Signatures,
 }
 
 /// Runs the command.
 pub fn run(arguments: Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     match arguments.operation {
         Operation::Describe { inputs } => describe(&inputs),
+        Operation::Verify { inputs, trust } => verify(&inputs, trust.as_deref()),
         Operation::Attachments {
             input,
             output: folder,
@@ -226,6 +239,7 @@ pub fn run(arguments: Arguments, output: OutputArguments) -> Result<ExitCode, Fa
 fn plan(change: Change) -> Result<Plan, Failure> {
     let mut beside = Vec::new();
     let mut fonts = FontArguments::default();
+    let mut signatures = Signatures::default();
     let (files, one) = match change {
         Change::List {
             files,
@@ -237,6 +251,7 @@ fn plan(change: Change) -> Result<Plan, Failure> {
                 operations: read_json(&operations)?,
                 beside,
                 fonts,
+                signatures,
             });
         }
         Change::Merge { files } => (files, json!({"do": "merge"})),
@@ -264,6 +279,20 @@ fn plan(change: Change) -> Result<Plan, Failure> {
             fonts = stamp.fonts;
             (stamp.files, one)
         }
+        Change::Detailed(Detailed::Sign(sign)) => {
+            beside.extend(sign.file.clone());
+            signatures = sign.signatures()?;
+            let one = sign.to_json()?;
+            fonts = sign.fonts;
+            (sign.files, one)
+        }
+        Change::Detailed(Detailed::Timestamp {
+            files,
+            timestamp_url,
+        }) => {
+            signatures = Signatures::new(Some(timestamp_url), Reach::All);
+            (files, json!({"do": "timestamp"}))
+        }
         Change::Detailed(one) => of_files(one, &mut beside)?,
     };
     Ok(Plan {
@@ -271,6 +300,7 @@ fn plan(change: Change) -> Result<Plan, Failure> {
         operations: Json::Array(vec![one]),
         beside,
         fonts,
+        signatures,
     })
 }
 
@@ -291,6 +321,9 @@ fn of_files(change: Detailed, beside: &mut Vec<PathBuf>) -> Result<(Files, Json)
             beside.push(file);
             (files, one)
         }
+        // Read before, with their keys and authorities.
+        Detailed::Sign(sign) => (sign.files, Json::Null),
+        Detailed::Timestamp { files, .. } => (files, Json::Null),
         Detailed::Archive {
             files,
             standard,
@@ -349,11 +382,6 @@ fn secret(file: &Path) -> Result<String, Failure> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-pub(super) fn name_of(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
-}
-
 fn change(plan: Plan, output: OutputArguments) -> Result<ExitCode, Failure> {
     let changes = serde_json::from_value(plan.operations).map_err(|error| {
         let message = format!("this is not a list of operations: {error}");
@@ -376,7 +404,8 @@ fn change(plan: Plan, output: OutputArguments) -> Result<ExitCode, Failure> {
         aside,
         options: &options,
     };
-    let made = engine(&plan.fonts).change_pdfs(files, &changes);
+    let engine = engine(&plan.fonts).with_signatures(plan.signatures);
+    let made = engine.change_pdfs(files, &changes);
     let made = made.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     let target = &plan.files.output;
     let written: Vec<PathBuf> = match made.len() {
@@ -389,51 +418,6 @@ fn change(plan: Plan, output: OutputArguments) -> Result<ExitCode, Failure> {
     for (path, file) in written.iter().zip(&made) {
         write(path, &file.bytes)?;
         tell(path, file.bytes.len(), output);
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn create(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::file("create", &folder.display().to_string(), &error))
-}
-
-fn tell(path: &Path, size: usize, output: OutputArguments) {
-    let name = path.display().to_string();
-    if output.json {
-        let report = json!({"ok": true, "output": name, "sizeBytes": size});
-        print_line(&report.to_string());
-    } else if !output.quiet && name != "-" {
-        say(format_args!("{name}: {size} bytes"));
-    }
-}
-
-fn describe(inputs: &[PathBuf]) -> Result<ExitCode, Failure> {
-    let mut all = Map::new();
-    for path in inputs {
-        let file = NamedFile {
-            name: path.display().to_string(),
-            bytes: read(path)?,
-        };
-        let said = platen_pdf::describe(&file, &Limits::default())
-            .map_err(|error| Failure::new(error.error.code(), error.to_string()))?;
-        all.insert(file.name, serde_json::to_value(said).unwrap_or_default());
-    }
-    let text = serde_json::to_string_pretty(&all).unwrap_or_default();
-    print_line(&text);
-    Ok(ExitCode::SUCCESS)
-}
-
-fn attachments(input: &Path, folder: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let found = platen_pdf::read_attachments(&read(input)?, &Limits::default());
-    let found = found.map_err(|error| Failure::new(error.code(), error.to_string()))?;
-    create(folder)?;
-    for file in found {
-        // A hostile file names its attachments as it likes.
-        let name = platen_render::plain_name(&file.name);
-        let path = folder.join(if name.is_empty() { "attachment" } else { &name });
-        write(&path, &file.bytes)?;
-        tell(&path, file.bytes.len(), output);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use platen_engine::StampLook;
 use serde_json::{Value as Json, json};
 
-use super::pdf::{Files, Pages, name_of};
+use super::pdf_files::{Files, Pages, name_of};
 use crate::command::font_arguments::FontArguments;
 
 /// What is drawn, and where.

@@ -184,6 +184,10 @@ fn weak_connections() -> Vec<Row> {
             it.webhook_allow_private_addresses = Some(true);
             it.webhook_secret = text(WEBHOOK);
         }),
+        row("SIGNATURE_ALLOWED_HOSTS", "internal network", |it| {
+            it.signature_allowed_hosts = list(&["*.example.com"]);
+            it.signature_allow_private_addresses = Some(true);
+        }),
         row("DOWNLOAD_ALLOWED_HOSTS", "internal network", |it| {
             it.download_allowed_hosts = list(&["*.example.com"]);
             it.download_allow_private_addresses = Some(true);

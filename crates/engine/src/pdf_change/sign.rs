@@ -1,0 +1,281 @@
+//! Signatures and timestamps as they are asked for in JSON.
+
+use platen_pades::{Level, Signing, add_timestamp, sign};
+use platen_pdf::{Appearance, Certification, FileError, Limits, NamedFile};
+use platen_render::RenderOptions;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use super::error::{PdfChangeError, wrong};
+use crate::{Engine, signatures::now};
+
+/// Maximum width and height of what is to be seen, in points.
+const MAX_SIZE: f32 = 14_400.0;
+
+/// A signature, with what is to be seen of it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct SignChange {
+    /// Name of the key.
+    pub key: String,
+    /// How much it proves: `b-b` (the default), `b-t`, `b-lt` or `b-lta`.
+    pub level: Option<SignLevel>,
+    /// The field: one that is not signed, or the name of a new one.
+    pub field: Option<String>,
+    /// Why it is signed.
+    pub reason: Option<String>,
+    /// Where it is signed.
+    pub location: Option<String>,
+    /// How to reach who signs.
+    pub contact: Option<String>,
+    /// Certifies the document, and says what may be changed afterwards: `nothing`, `filling` or
+    /// `comments`.
+    pub certify: Option<Certify>,
+    /// The page that shows it, from 1; the first without it.
+    pub page: Option<usize>,
+    /// Where it is to be seen: left, bottom, width and height, in points from the lower left corner
+    /// of the page. Not to be seen without it, except in a field that has a place already.
+    #[serde(rename = "box")]
+    pub area: Option<[f32; 4]>,
+    /// A picture or PDF that is shown.
+    pub file: Option<String>,
+    /// A template that is shown, with its `data` and `signature` (`name`, `time`, `reason`,
+    /// `location`).
+    pub template: Option<Json>,
+    /// Data of the template.
+    pub data: Option<Map<String, Json>>,
+}
+
+/// How much a signature proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum SignLevel {
+    /// Who signed.
+    #[serde(rename = "b-b")]
+    Basic,
+    /// When as well.
+    #[serde(rename = "b-t")]
+    Timestamp,
+    /// And that certificates were not revoked.
+    #[serde(rename = "b-lt")]
+    LongTerm,
+    /// And that nothing of it was made up later.
+    #[serde(rename = "b-lta")]
+    Archival,
+}
+
+/// What may be changed after a certifying signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Certify {
+    /// Nothing.
+    Nothing,
+    /// Form fields may be filled in, and signatures added.
+    Filling,
+    /// Comments as well.
+    Comments,
+}
+
+impl From<SignLevel> for Level {
+    fn from(level: SignLevel) -> Self {
+        match level {
+            SignLevel::Basic => Self::Basic,
+            SignLevel::Timestamp => Self::Timestamp,
+            SignLevel::LongTerm => Self::LongTerm,
+            SignLevel::Archival => Self::Archival,
+        }
+    }
+}
+
+impl From<Certify> for Certification {
+    fn from(certify: Certify) -> Self {
+        match certify {
+            Certify::Nothing => Self::Nothing,
+            Certify::Filling => Self::Filling,
+            Certify::Comments => Self::Comments,
+        }
+    }
+}
+
+/// What is shown where a signature has a place and nothing else is asked for.
+fn usual_look(width: f32, height: f32) -> Json {
+    let size = (height / 6.0).clamp(4.0, 10.0);
+    let style = json!({"fontSize": format!("{size}pt"), "spaceAfter": "0pt"});
+    let line = |text: &str, when: &str| json!({"type": "text", "content": text, "when": when, "style": style});
+    json!({
+        "kind": "document",
+        "key": "signature",
+        "page": {
+            "size": {"width": format!("{width}pt"), "height": format!("{height}pt")},
+            "margins": "2pt",
+        },
+        "body": [
+            {
+                "type": "text",
+                "content": [{"text": "{{ signature.name }}", "bold": true}],
+                "style": style,
+            },
+            line("{{ signature.time }}", "true"),
+            line("{{ signature.reason }}", "signature.reason"),
+            line("{{ signature.location }}", "signature.location"),
+        ],
+    })
+}
+
+impl Engine {
+    /// Signs each file.
+    pub(super) fn sign_files(
+        &self,
+        files: &mut [NamedFile<Vec<u8>>],
+        change: &SignChange,
+        beside: &dyn Fn(&str) -> Result<Vec<u8>, PdfChangeError>,
+        options: &RenderOptions,
+    ) -> Result<(), PdfChangeError> {
+        let signatures = self.signatures();
+        let Some(signer) = signatures.key(&change.key) else {
+            let known: Vec<&str> = signatures.names().collect();
+            return Err(wrong(match known.is_empty() {
+                true => {
+                    "there is no key to sign with: SIGNATURE_KEYS_DIR names their folder".into()
+                }
+                false => format!(
+                    "there is no key `{}`; there is {}",
+                    change.key,
+                    known.join(", ")
+                ),
+            }));
+        };
+        let time = now();
+        let name = signer.certificates().first().map(|it| it.name());
+        let shown = Shown {
+            name: name.unwrap_or_default(),
+            time,
+            beside,
+            options,
+        };
+        let signing = Signing {
+            level: change.level.map_or(Level::Basic, Level::from),
+            timestamp_url: signatures.timestamp_url().map(str::to_owned),
+            field: change.field.clone(),
+            reason: change.reason.clone(),
+            location: change.location.clone(),
+            contact: change.contact.clone(),
+            time,
+            certification: change.certify.map(Certification::from),
+            appearance: self.appearance(change, &shown)?,
+        };
+        let network = signatures.network(options.stop.as_ref());
+        for file in files {
+            platen_document::work::look();
+            let made = sign(
+                &file.bytes,
+                &signing,
+                signer.as_ref(),
+                &network,
+                &Limits::default(),
+            );
+            file.bytes = made.map_err(|error| failed(file, error))?;
+        }
+        Ok(())
+    }
+
+    /// Adds a timestamp to each file.
+    pub(super) fn stamp_files(
+        &self,
+        files: &mut [NamedFile<Vec<u8>>],
+        options: &RenderOptions,
+    ) -> Result<(), PdfChangeError> {
+        let signatures = self.signatures();
+        let Some(address) = signatures.timestamp_url() else {
+            return Err(wrong("there is no timestamp authority: set TIMESTAMP_URL"));
+        };
+        let network = signatures.network(options.stop.as_ref());
+        for file in files {
+            platen_document::work::look();
+            let made = add_timestamp(&file.bytes, address, &network, &Limits::default());
+            file.bytes = made.map_err(|error| failed(file, error))?;
+        }
+        Ok(())
+    }
+
+    /// What is to be seen of a signature; `None` if nothing is.
+    fn appearance(
+        &self,
+        change: &SignChange,
+        shown: &Shown<'_>,
+    ) -> Result<Option<Appearance>, PdfChangeError> {
+        if change.file.is_some() && change.template.is_some() {
+            return Err(wrong("a signature takes either `file` or `template`"));
+        }
+        let has_look = change.file.is_some() || change.template.is_some();
+        let [left, bottom, width, height] = match (change.area, &change.field) {
+            (Some(area), _) => area,
+            (None, _) if !has_look => return Ok(None),
+            // The field says where.
+            (None, Some(_)) => [0.0, 0.0, 200.0, 60.0],
+            (None, None) => return Err(wrong("a signature that is to be seen takes `box`")),
+        };
+        let fits = |size: f32| (1.0..=MAX_SIZE).contains(&size);
+        if !fits(width) || !fits(height) {
+            return Err(wrong(format!(
+                "`box` is left, bottom, width and height in points; sizes are from 1 to {MAX_SIZE}"
+            )));
+        }
+        let (file, trimmed) = self.look(change, (width, height), shown)?;
+        Ok(Some(Appearance {
+            file,
+            trimmed,
+            page: change.page.unwrap_or(1),
+            area: [left, bottom, left + width, bottom + height],
+        }))
+    }
+
+    /// A PDF that shows the signature, and whether what it draws counts as its size.
+    fn look(
+        &self,
+        change: &SignChange,
+        (width, height): (f32, f32),
+        shown: &Shown<'_>,
+    ) -> Result<(Vec<u8>, bool), PdfChangeError> {
+        let failed = PdfChangeError::Stamp;
+        if let Some(file) = &change.file {
+            let file = (shown.beside)(file)?;
+            return match file.starts_with(b"%PDF-") {
+                true => Ok((file, false)),
+                false => {
+                    let made = self.picture(&file, shown.options).map_err(failed)?;
+                    Ok((made, true))
+                }
+            };
+        }
+        let usual = || usual_look(width, height);
+        let template = change.template.clone().unwrap_or_else(usual);
+        let mut data = change.data.clone().unwrap_or_default();
+        let signature = json!({
+            "name": shown.name,
+            "time": platen_pades::time_text(shown.time),
+            "reason": change.reason,
+            "location": change.location,
+        });
+        data.insert("signature".to_owned(), signature);
+        let made = self.sheet(template.to_string(), Json::Object(data), shown.options);
+        Ok((made.map_err(failed)?, false))
+    }
+}
+
+/// What a signature shows, and what with.
+struct Shown<'a> {
+    name: String,
+    time: i64,
+    beside: &'a dyn Fn(&str) -> Result<Vec<u8>, PdfChangeError>,
+    options: &'a RenderOptions,
+}
+
+fn failed(file: &NamedFile<Vec<u8>>, error: platen_pades::Error) -> PdfChangeError {
+    match error {
+        platen_pades::Error::Pdf(error) => PdfChangeError::Pdf(FileError {
+            name: Some(file.name.clone()),
+            error,
+        }),
+        error => PdfChangeError::Signature(error),
+    }
+}

@@ -1,0 +1,79 @@
+//! What PDF files say of themselves: pages and properties, signatures, attached files.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use platen_engine::Signatures;
+use platen_pades::Trust;
+use platen_pdf::{Limits, NamedFile};
+use serde_json::Map;
+
+use super::{
+    pdf_files::{create, tell},
+    read, write,
+};
+use crate::report::{Failure, OutputArguments, print_line};
+
+/// Says what PDF files are.
+pub(super) fn describe(inputs: &[PathBuf]) -> Result<ExitCode, Failure> {
+    let mut all = Map::new();
+    for path in inputs {
+        let file = NamedFile {
+            name: path.display().to_string(),
+            bytes: read(path)?,
+        };
+        let said = platen_pdf::describe(&file, &Limits::default())
+            .map_err(|error| Failure::new(error.error.code(), error.to_string()))?;
+        all.insert(file.name, serde_json::to_value(said).unwrap_or_default());
+    }
+    let text = serde_json::to_string_pretty(&all).unwrap_or_default();
+    print_line(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Judges the signatures of PDF files.
+pub(super) fn verify(inputs: &[PathBuf], trust: Option<&Path>) -> Result<ExitCode, Failure> {
+    let mut signatures = Signatures::default();
+    if let Some(path) = trust {
+        let text = String::from_utf8_lossy(&read(path)?).into_owned();
+        signatures.trust = Trust::from_pem(&text)
+            .map_err(|error| Failure::new(error.code(), format!("{}: {error}", path.display())))?;
+    }
+    let mut all = Map::new();
+    let mut is_valid = true;
+    for path in inputs {
+        let judged = signatures
+            .verify(&read(path)?)
+            .map_err(|error| Failure::new(error.code(), format!("{}: {error}", path.display())))?;
+        is_valid &= judged.valid;
+        let judged = serde_json::to_value(judged).unwrap_or_default();
+        all.insert(path.display().to_string(), judged);
+    }
+    let text = serde_json::to_string_pretty(&all).unwrap_or_default();
+    print_line(&text);
+    Ok(match is_valid {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Writes the attached files of a PDF file to a folder.
+pub(super) fn attachments(
+    input: &Path,
+    folder: &Path,
+    output: OutputArguments,
+) -> Result<ExitCode, Failure> {
+    let found = platen_pdf::read_attachments(&read(input)?, &Limits::default());
+    let found = found.map_err(|error| Failure::new(error.code(), error.to_string()))?;
+    create(folder)?;
+    for file in found {
+        // A hostile file names its attachments as it likes.
+        let name = platen_render::plain_name(&file.name);
+        let path = folder.join(if name.is_empty() { "attachment" } else { &name });
+        write(&path, &file.bytes)?;
+        tell(&path, file.bytes.len(), output);
+    }
+    Ok(ExitCode::SUCCESS)
+}
