@@ -1,6 +1,10 @@
 //! Conventions of all Gotenberg forms: trace header, status codes and webhook delivery.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use axum::{
     extract::{Request, State},
@@ -15,7 +19,7 @@ use hyper::{
 };
 use platen_fault::{Code, Fault, Stage, What};
 use platen_outbound::is_reserved;
-use platen_server::{deferred::Replay, middleware::Context, problem::Problem};
+use platen_server::{deferred::Replay, middleware::Context, problem::Problem, respond::moment};
 use serde_json::json;
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
@@ -25,6 +29,8 @@ use crate::webhook::Parcel;
 
 /// Name of the trace header.
 const TRACE: HeaderName = HeaderName::from_static("gotenberg-trace");
+/// Name of the header by which receivers tell a delivery from its repetition.
+const KEY: &str = "idempotency-key";
 /// Longest trace accepted from a client, in bytes.
 const MAX_TRACE_BYTES: usize = 256;
 /// Largest result that a webhook delivers, in bytes.
@@ -34,7 +40,9 @@ const MAX_RESULT_BYTES: usize = 512 << 20;
 #[derive(Clone, Debug)]
 struct Hook {
     url: String,
-    error_url: String,
+    error_url: Option<String>,
+    /// Where it is told that a result was delivered, or why there is none.
+    events_url: Option<String>,
     method: String,
     error_method: String,
     headers: Vec<(String, String)>,
@@ -127,8 +135,13 @@ impl Hook {
             return Ok(None);
         };
         let error_url = text("gotenberg-webhook-error-url")?;
-        let error_url = error_url
-            .ok_or_else(|| invalid("the header `Gotenberg-Webhook-Error-Url` is needed"))?;
+        let events_url = text("gotenberg-webhook-events-url")?;
+        if error_url.is_none() && events_url.is_none() {
+            return Err(invalid(
+                "at least one of the headers `Gotenberg-Webhook-Error-Url` and \
+                 `Gotenberg-Webhook-Events-Url` is needed",
+            ));
+        }
         let method = |name: &str| match text(name)?.map(|it| it.to_ascii_uppercase()) {
             None => Ok("POST".to_owned()),
             Some(method) if ["POST", "PUT", "PATCH"].contains(&method.as_str()) => Ok(method),
@@ -150,11 +163,10 @@ impl Hook {
             );
             return Err(invalid(detail));
         }
-        if text("gotenberg-webhook-events-url")?.is_some() {
-            let detail = "the header `Gotenberg-Webhook-Events-Url` is not supported";
-            return Err(invalid(detail));
-        }
-        for url in [&url, &error_url] {
+        for url in [Some(&url), error_url.as_ref(), events_url.as_ref()]
+            .into_iter()
+            .flatten()
+        {
             if !api.webhooks.allows(url) {
                 let shown: String = url.chars().take(200).collect();
                 let detail = format!("{shown} is not at an allowed host (WEBHOOK_ALLOWED_HOSTS)");
@@ -164,6 +176,7 @@ impl Hook {
         Ok(Some(Self {
             url,
             error_url,
+            events_url,
             method: method("gotenberg-webhook-method")?,
             error_method: method("gotenberg-webhook-error-method")?,
             headers: extra.into_iter().collect(),
@@ -174,8 +187,8 @@ impl Hook {
 /// Stores the form and answers 204: a durable run makes its document and delivers it.
 async fn accept(api: &FormApi, request: Request) -> Result<Response, Problem> {
     let limit = (api.intake.form_max_body_bytes, "FORM_MAX_BODY_BYTES");
-    // A failed result is followed by its error.
-    let deliveries = api.webhooks.longest().saturating_mul(2);
+    // A failed result is followed by its error, and both by an event.
+    let deliveries = api.webhooks.longest().saturating_mul(3);
     let timeout = (api.render_timeout + api.office_timeout).saturating_add(deliveries);
     let accepted = api.deferred.accept(request, limit, timeout).await;
     accepted.inspect_err(|problem| api.metrics.rejected(problem.code.name()))?;
@@ -211,6 +224,14 @@ fn replace(headers: &mut Vec<(String, String)>, given: Vec<(String, String)>) {
     headers.extend(given);
 }
 
+/// What a problem says to people.
+fn message_of(problem: &Problem) -> &str {
+    match problem.detail.as_str() {
+        "" => problem.status.canonical_reason().unwrap_or("Error"),
+        detail => detail,
+    }
+}
+
 /// A deferred form whose result goes to a webhook.
 struct Sender {
     api: FormApi,
@@ -233,6 +254,7 @@ impl Sender {
         // In a task of its own: a handler's panic ends only this task, and the client still
         // receives an error. The set ends the task if the run is cancelled.
         let mut work = JoinSet::new();
+        let told = trace.clone();
         work.spawn(
             async move {
                 let mut response = next.run(request).await;
@@ -247,10 +269,14 @@ impl Sender {
             None => Err(Problem::internal("a form has no result")),
         };
         let problem = match self.deliver(made).await {
-            Ok(()) => return Ok(StatusCode::NO_CONTENT.into_response()),
+            Ok(()) => {
+                self.tell(told.as_ref(), None).await;
+                return Ok(StatusCode::NO_CONTENT.into_response());
+            }
             Err(problem) => problem,
         };
         self.deliver_error(&problem).await;
+        self.tell(told.as_ref(), Some(&problem)).await;
         Err(problem)
     }
 
@@ -266,12 +292,38 @@ impl Sender {
         }
     }
 
-    async fn deliver_error(&self, problem: &Problem) {
-        let status = problem.status;
-        let message = match problem.detail.as_str() {
-            "" => status.canonical_reason().unwrap_or("Error"),
-            detail => detail,
+    /// Tells what became of the form, after the result or the error was sent. That it cannot be told
+    /// changes nothing of either.
+    async fn tell(&self, trace: Option<&HeaderValue>, problem: Option<&Problem>) {
+        let Some(url) = &self.hook.events_url else {
+            return;
         };
+        let id = trace.and_then(|trace| trace.to_str().ok());
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |since| since.as_millis() as i64);
+        let mut event = json!({
+            "event": if problem.is_some() { "webhook.error" } else { "webhook.success" },
+            "correlationId": id.unwrap_or_default(),
+            "timestamp": moment(now),
+        });
+        if let Some(problem) = problem {
+            let message = message_of(problem);
+            event["error"] = json!({"status": problem.status.as_u16(), "message": message});
+        }
+        let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        // Not that of the result, which may go to the same address.
+        headers.push((KEY.to_owned(), format!("{}-event", self.replay.name)));
+        headers.extend(id.map(|id| (TRACE.as_str().to_owned(), id.to_owned())));
+        self.send("POST", url, headers, event.to_string().into())
+            .await;
+    }
+
+    async fn deliver_error(&self, problem: &Problem) {
+        let Some(url) = &self.hook.error_url else {
+            return;
+        };
+        let status = problem.status;
+        let message = message_of(problem);
         let code = problem.code.name();
         let body = json!({"status": status.as_u16(), "code": code, "message": message});
         let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
@@ -279,9 +331,13 @@ impl Sender {
         headers.extend(trace.and_then(|(name, value)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         }));
-        let (method, url) = (&self.hook.error_method, &self.hook.error_url);
-        self.send(method, url, headers, body.to_string().into())
-            .await;
+        self.send(
+            &self.hook.error_method,
+            url,
+            headers,
+            body.to_string().into(),
+        )
+        .await;
     }
 
     async fn send(
@@ -293,8 +349,9 @@ impl Sender {
     ) -> bool {
         // A kill of the service between a delivery and its record leads to a second one: the
         // receiver can tell by this key.
-        let key = self.replay.name.to_string();
-        headers.push(("idempotency-key".to_owned(), key));
+        if !headers.iter().any(|(name, _)| name == KEY) {
+            headers.push((KEY.to_owned(), self.replay.name.to_string()));
+        }
         replace(&mut headers, self.hook.headers.clone());
         let parcel = Parcel {
             method: method.to_owned(),

@@ -14,6 +14,7 @@ mod markdown;
 mod marking;
 mod pdf_engines;
 mod post_process;
+mod system;
 mod value;
 mod webhook;
 
@@ -66,5 +67,6 @@ impl Extension for Gotenberg {
         let dialect = from_fn_with_state(self.api.clone(), convention::handle);
         forms.router = forms.router.route_layer(defer).route_layer(dialect);
         mounted.merge(forms);
+        mounted.add(system::routes(), self.api.clone());
     }
 }

@@ -354,3 +354,26 @@ fn resources_with_a_failing_status_fail_the_form() {
     let other = ("failOnResourceHttpStatusCodes", "", "[500]");
     assert_eq!(send(&app, "convert/html", &[page, other]).status, 200);
 }
+
+#[test]
+fn the_service_answers_as_gotenberg_does() {
+    let app = TestApp::start();
+    let metrics = app.get("/prometheus/metrics");
+    assert_eq!(metrics.status, 200);
+    let text = String::from_utf8(metrics.bytes).unwrap();
+    for name in [
+        "chromium_requests_queue_size",
+        "chromium_restarts_count",
+        "libreoffice_requests_queue_size",
+        "libreoffice_restarts_count",
+    ] {
+        let line = format!("gotenberg_{name} 0");
+        assert!(text.lines().any(|it| it == line), "{line} in {text}");
+    }
+    assert_eq!(app.get("/favicon.ico").status, 204);
+    for path in ["/health", "/version"] {
+        let mine = app.send("GET", path, &[("gotenberg-trace", "mine")], b"");
+        assert_eq!(mine.header("gotenberg-trace"), "mine");
+        assert!(!app.get(path).header("gotenberg-trace").is_empty());
+    }
+}

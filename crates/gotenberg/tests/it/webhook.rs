@@ -160,6 +160,47 @@ fn results_and_errors_go_where_the_client_says() {
 }
 
 #[test]
+fn events_say_what_became_of_a_form() {
+    let (port, got) = receiver(Vec::new());
+    let app = app(port);
+    let file = pdf(&app, "One");
+    let events = format!("http://127.0.0.1:{port}/events");
+    let only = [
+        ("gotenberg-webhook-error-url", ""),
+        ("gotenberg-webhook-events-url", events.as_str()),
+    ];
+    assert_eq!(flatten(&app, port, &file, &only).status, 204);
+    let (result, _) = next(&got);
+    assert!(result.starts_with("POST /good HTTP/1.1"), "{result}");
+    let (head, body) = next(&got);
+    assert!(head.starts_with("POST /events HTTP/1.1"), "{head}");
+    assert_ne!(
+        field(&head, "idempotency-key"),
+        field(&result, "idempotency-key")
+    );
+    assert_eq!(field(&head, "gotenberg-trace"), "trace-1");
+    let told: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(told["event"], "webhook.success", "{told}");
+    assert_eq!(told["correlationId"], "trace-1");
+    assert!(told["timestamp"].as_str().unwrap().ends_with('Z'), "{told}");
+    assert!(told.get("error").is_none());
+
+    // An error goes to both addresses, or to the one that is given.
+    let both = [("gotenberg-webhook-events-url", events.as_str())];
+    assert_eq!(flatten(&app, port, b"no PDF", &both).status, 204);
+    assert!(next(&got).0.starts_with("POST /bad HTTP/1.1"));
+    let (_, body) = next(&got);
+    let told: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(told["event"], "webhook.error", "{told}");
+    assert_eq!(told["error"]["status"], 400);
+    assert!(!told["error"]["message"].as_str().unwrap().is_empty());
+    assert_eq!(flatten(&app, port, b"no PDF", &only).status, 204);
+    assert!(next(&got).0.starts_with("POST /events HTTP/1.1"));
+    let denied = [("gotenberg-webhook-events-url", "http://127.0.0.2:1/")];
+    flatten(&app, port, &file, &denied).problem(403, "address-denied");
+}
+
+#[test]
 fn only_allowed_hosts_are_told_and_a_shutdown_waits() {
     let (port, got) = receiver(vec![500, 500, 500]);
     let mut app = app(port);

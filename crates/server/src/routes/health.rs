@@ -24,6 +24,7 @@ use crate::{
     flows::Flows,
     log,
     metrics::Gauges,
+    middleware::Context,
     operation::{self, Kind, Route, get, text},
     pool_metrics::{write_pools, write_processes},
     readiness::Readiness,
@@ -166,7 +167,11 @@ pub(crate) struct Part {
 }
 
 /// State of the service and of its backends.
-pub(crate) async fn get_health(State(api): State<HealthApi>) -> Response {
+pub(crate) async fn get_health(
+    State(api): State<HealthApi>,
+    context: Option<Extension<Context>>,
+    headers: HeaderMap,
+) -> Response {
     let is_up = api.readiness.takes_requests();
     let (code, status) = if is_up {
         (StatusCode::OK, "up")
@@ -183,13 +188,35 @@ pub(crate) async fn get_health(State(api): State<HealthApi>) -> Response {
         let timestamp = timestamp.clone();
         details.insert(name, Part { status, timestamp });
     }
-    uncached(json(code, &Overview { status, details }))
+    let response = uncached(json(code, &Overview { status, details }));
+    traced(response, &headers, context)
 }
 
 /// The version of the service, as plain text.
-pub(crate) async fn get_version() -> Response {
+pub(crate) async fn get_version(
+    context: Option<Extension<Context>>,
+    headers: HeaderMap,
+) -> Response {
     let bytes = env!("CARGO_PKG_VERSION");
-    bytes_of("text/plain; charset=utf-8", StatusCode::OK, bytes)
+    let response = bytes_of("text/plain; charset=utf-8", StatusCode::OK, bytes);
+    traced(response, &headers, context)
+}
+
+/// With the header by which clients of Gotenberg know their request: theirs, or the request's ID.
+fn traced(
+    mut response: Response,
+    headers: &HeaderMap,
+    context: Option<Extension<Context>>,
+) -> Response {
+    const TRACE: &str = "gotenberg-trace";
+    const MAX_BYTES: usize = 256;
+    let given = headers.get(TRACE).cloned();
+    let given = given.filter(|it| !it.is_empty() && it.len() <= MAX_BYTES);
+    let own = || HeaderValue::from_str(&context?.request_id).ok();
+    if let Some(trace) = given.or_else(own) {
+        response.headers_mut().insert(TRACE, trace);
+    }
+    response
 }
 
 /// Readiness: the engine and the preloaded backends are warm, the store and the bucket respond, and

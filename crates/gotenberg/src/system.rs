@@ -1,0 +1,78 @@
+//! Gotenberg's routes about the service itself: its metrics, and the icon that browsers ask for.
+
+use std::fmt::Write as _;
+
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use hyper::{
+    StatusCode,
+    header::{CONTENT_TYPE, HeaderValue},
+};
+use platen_browser::Snapshot;
+use platen_server::{
+    auth::Access,
+    operation::{Kind, Route, get, text},
+};
+
+use crate::api::FormApi;
+
+/// The routes.
+pub(crate) fn routes() -> Vec<Route<FormApi>> {
+    vec![
+        get("/prometheus/metrics", get_prometheus_metrics)
+            .access(Access::Metrics)
+            .kind(Kind::Probe)
+            .summary("Metrics under the names that Gotenberg has; `/metrics` has more.")
+            .answer(200, text(&["text/plain"])),
+        get("/favicon.ico", get_favicon)
+            .access(Access::Open)
+            .summary("No icon: browsers that ask for one get nothing, and not an error.")
+            .answer(204, text(&["text/plain"])),
+    ]
+}
+
+async fn get_favicon() -> Response {
+    StatusCode::NO_CONTENT.into_response()
+}
+
+/// Queue and restarts of both backends.
+async fn get_prometheus_metrics(State(api): State<FormApi>) -> Response {
+    let (chromium, libreoffice) = (api.chromium.status(), api.libreoffice.status());
+    let mut text = String::new();
+    for (name, label, pool) in [
+        (
+            "chromium",
+            "Chromium",
+            chromium.as_ref().map(|it| &it.pages),
+        ),
+        (
+            "libreoffice",
+            "LibreOffice",
+            libreoffice.as_ref().map(|it| &it.pool),
+        ),
+    ] {
+        let waiting = pool.map_or(0, |pool| pool.waiting as u64);
+        let restarts = pool.map_or(0, restarts);
+        for (metric, value, about) in [
+            (
+                "requests_queue_size",
+                waiting,
+                "conversion requests in the queue",
+            ),
+            ("restarts_count", restarts, "restarts"),
+        ] {
+            let metric = format!("gotenberg_{name}_{metric}");
+            let _ = writeln!(text, "# HELP {metric} Current number of {label} {about}.");
+            let _ = writeln!(text, "# TYPE {metric} gauge\n{metric} {value}");
+        }
+    }
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    ([(CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// How many processes were replaced.
+fn restarts(pool: &Snapshot) -> u64 {
+    pool.replaced.iter().map(|(_, count)| *count).sum()
+}
