@@ -13,7 +13,7 @@ use hyper::{
 use platen_browser::Snapshot;
 use platen_server::{
     auth::Access,
-    operation::{Kind, Route, get, text},
+    operation::{Content, Kind, Route, get, text},
 };
 
 use crate::api::FormApi;
@@ -29,7 +29,7 @@ pub(crate) fn routes() -> Vec<Route<FormApi>> {
         get("/favicon.ico", get_favicon)
             .access(Access::Open)
             .summary("No icon: browsers that ask for one get nothing, and not an error.")
-            .answer(204, text(&["text/plain"])),
+            .answer(204, Content::default()),
     ]
 }
 

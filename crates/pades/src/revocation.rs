@@ -11,6 +11,9 @@ use crate::{
 
 /// Maximum number of certificates in an answer.
 const MAX_CERTIFICATES: usize = 20;
+/// How long an answer without an end counts, in seconds.
+const MAX_AGE: i64 = 86_400;
+
 /// What is known of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
@@ -30,8 +33,8 @@ pub(crate) enum Evidence {
 }
 
 impl Evidence {
-    /// What it says of `certificate`; `None` if nothing, or if it does not hold. What it says must
-    /// hold still at `time`.
+    /// What it says of `certificate`; `None` if nothing, or if it does not hold. That it was not
+    /// revoked must hold still at `time`.
     pub(crate) fn status(
         &self,
         certificate: &Certificate,
@@ -160,10 +163,10 @@ fn ocsp_status(
             Some(until) => Some(time::read(until.inside().any()?)?),
             None => None,
         };
-        if until.is_some_and(|until| until < time) {
-            continue;
-        }
+        // Without an end, newer answers are there at any time.
+        let is_old = until.unwrap_or(from + MAX_AGE) < time;
         return match status.tag {
+            tag::CONTEXT_PRIMITIVE if is_old => Ok(None),
             tag::CONTEXT_PRIMITIVE => Ok(Some(Status::Good(from))),
             0xa1 => Ok(Some(Status::Revoked(time::read(status.inside().any()?)?))),
             _ => Ok(None),
@@ -221,11 +224,13 @@ fn list_status(
         return Ok(None);
     }
     let from = time::read(fields.any()?)?;
-    if matches!(fields.peek(), Some(tag::UTC_TIME | tag::GENERALIZED_TIME))
-        && time::read(fields.any()?)? < time
-    {
-        return Ok(None);
-    }
+    let has_end = matches!(fields.peek(), Some(tag::UTC_TIME | tag::GENERALIZED_TIME));
+    let until = match has_end {
+        true => time::read(fields.any()?)?,
+        false => from + MAX_AGE,
+    };
+    // An old list still says who was revoked, but not who was not.
+    let unnamed = (until >= time).then_some(Status::Good(from));
     let revoked = fields.optional(tag::SEQUENCE)?;
     if let Some(extensions) = fields.optional(tag::CONTEXT)?
         && !is_whole(extensions)?
@@ -233,7 +238,7 @@ fn list_status(
         return Ok(None);
     }
     let Some(revoked) = revoked else {
-        return Ok(Some(Status::Good(from)));
+        return Ok(unnamed);
     };
     let mut revoked = revoked.inside();
     while !revoked.is_empty() {
@@ -242,7 +247,7 @@ fn list_status(
             return Ok(Some(Status::Revoked(time::read(one.any()?)?)));
         }
     }
-    Ok(Some(Status::Good(from)))
+    Ok(unnamed)
 }
 
 /// Whether a list with these extensions has all certificates of its issuer that were revoked.

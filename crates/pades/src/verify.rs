@@ -392,9 +392,12 @@ fn is_allowed(change: &Change, certification: Option<Certification>) -> bool {
     let allowed = certification.unwrap_or(Certification::Filling);
     match change {
         Change::Evidence | Change::Timestamp { .. } => true,
-        Change::Signature { .. } | Change::Field { .. } => allowed >= Certification::Filling,
+        // Who adds a signature also writes when the file was changed.
+        Change::Signature { .. } | Change::Field { .. } | Change::Properties => {
+            allowed >= Certification::Filling
+        }
         Change::Annotations { .. } => allowed >= Certification::Comments,
-        Change::Page { .. } | Change::Pages | Change::Properties | Change::Content => false,
+        Change::Page { .. } | Change::Pages | Change::Content => false,
     }
 }
 

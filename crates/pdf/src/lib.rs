@@ -48,7 +48,8 @@ pub use self::{
     rotate::Rotation,
     signature::{
         Appearance, Certification, Change, Evidence, NewSignature, Prepared, Signature,
-        add_evidence, changes_since, prepare_signature, read_evidence, read_signatures,
+        SignaturePlace, add_evidence, changes_since, prepare_signature, read_evidence,
+        read_signatures,
     },
     stamp::{Place, Stamp, Turn},
     xmp::{Extension, extension_schemas},

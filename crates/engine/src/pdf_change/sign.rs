@@ -1,7 +1,7 @@
 //! Signatures and timestamps as they are asked for in JSON.
 
 use platen_pades::{Level, Signing, add_timestamp, sign};
-use platen_pdf::{Appearance, Certification, FileError, Limits, NamedFile};
+use platen_pdf::{Appearance, Certification, FileError, Limits, NamedFile, SignaturePlace};
 use platen_render::RenderOptions;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -9,6 +9,8 @@ use serde_json::{Map, Value as Json, json};
 use super::error::{PdfChangeError, wrong};
 use crate::{Engine, signatures::now};
 
+/// Left, bottom, width and height of what is drawn in a field whose size is not known, in points.
+const USUAL_SIZE: [f32; 4] = [0.0, 0.0, 200.0, 60.0];
 /// Maximum width and height of what is to be seen, in points.
 const MAX_SIZE: f32 = 14_400.0;
 
@@ -206,14 +208,18 @@ impl Engine {
         if change.file.is_some() && change.template.is_some() {
             return Err(wrong("a signature takes either `file` or `template`"));
         }
-        let has_look = change.file.is_some() || change.template.is_some();
-        let [left, bottom, width, height] = match (change.area, &change.field) {
-            (Some(area), _) => area,
-            (None, _) if !has_look => return Ok(None),
-            // The field says where.
-            (None, Some(_)) => [0.0, 0.0, 200.0, 60.0],
-            (None, None) => return Err(wrong("a signature that is to be seen takes `box`")),
-        };
+        let is_needed = change.file.is_some() || change.template.is_some();
+        let place = change
+            .area
+            .map(|[left, bottom, width, height]| SignaturePlace {
+                page: change.page.unwrap_or(1),
+                area: [left, bottom, left + width, bottom + height],
+            });
+        // A field that exists may have a place, which is not known here.
+        if place.is_none() && !is_needed && change.field.is_none() {
+            return Ok(None);
+        }
+        let [.., width, height] = change.area.unwrap_or(USUAL_SIZE);
         let fits = |size: f32| (1.0..=MAX_SIZE).contains(&size);
         if !fits(width) || !fits(height) {
             return Err(wrong(format!(
@@ -224,8 +230,8 @@ impl Engine {
         Ok(Some(Appearance {
             file,
             trimmed,
-            page: change.page.unwrap_or(1),
-            area: [left, bottom, left + width, bottom + height],
+            place,
+            is_needed,
         }))
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// A PDF with two pages, with a classic table of objects, or with streams of objects.
 pub(crate) fn pdf(modern: bool) -> Vec<u8> {
-    let objects = [
+    let objects: Vec<String> = vec![
         "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
         "<</Type/Pages/Count 2/Kids[3 0 R 4 0 R]/MediaBox[0 0 300 200]>>".to_owned(),
         page("First page"),
@@ -13,6 +13,16 @@ pub(crate) fn pdf(modern: bool) -> Vec<u8> {
         stream("First page"),
         stream("Second page"),
     ];
+    let file = pdf_of(&objects);
+    match modern {
+        false => file,
+        true => platen_pdf::flatten(&file, &platen_pdf::Limits::default())
+            .expect("a file with streams of objects"),
+    }
+}
+
+/// A PDF of these objects, the first of which is the catalog.
+pub(crate) fn pdf_of(objects: &[String]) -> Vec<u8> {
     let mut file = "%PDF-1.7\n".to_owned();
     let mut offsets = Vec::new();
     for (index, object) in objects.iter().enumerate() {
@@ -29,11 +39,7 @@ pub(crate) fn pdf(modern: bool) -> Vec<u8> {
         "trailer\n<</Size {}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF\n",
         objects.len() + 1
     );
-    match modern {
-        false => file.into_bytes(),
-        true => platen_pdf::flatten(file.as_bytes(), &platen_pdf::Limits::default())
-            .expect("a file with streams of objects"),
-    }
+    file.into_bytes()
 }
 
 fn page(text: &str) -> String {
@@ -46,9 +52,9 @@ fn stream(text: &str) -> String {
     format!("<</Length {}>>stream\n{content}\nendstream", content.len())
 }
 
-/// A file with an object behind it, by an incremental update with a classic table; `extra` stands in
+/// A file with objects behind it, by an incremental update with a classic table; `extra` stands in
 /// its trailer.
-pub(crate) fn updated(file: &[u8], object: &str, extra: &str) -> Vec<u8> {
+pub(crate) fn updated(file: &[u8], objects: &[&str], extra: &str) -> Vec<u8> {
     let text = String::from_utf8_lossy(file);
     let (_, last) = text.rsplit_once("startxref\n").expect("a table");
     let previous: usize = last
@@ -56,14 +62,17 @@ pub(crate) fn updated(file: &[u8], object: &str, extra: &str) -> Vec<u8> {
         .next()
         .and_then(|it| it.parse().ok())
         .expect("a number");
-    let number = object.split(' ').next().expect("a number");
     let mut made = file.to_vec();
-    let offset = made.len();
-    made.extend(object.as_bytes());
+    let mut table = String::new();
+    for object in objects {
+        let number = object.split(' ').next().expect("a number");
+        let _ = write!(table, "{number} 1\n{:010} 00000 n \n", made.len());
+        made.extend(object.as_bytes());
+    }
     let start = made.len();
     let update = format!(
-        "xref\n{number} 1\n{offset:010} 00000 n \ntrailer\n<</Size 100/Root 1 0 R/Prev \
-         {previous}{extra}>>\nstartxref\n{start}\n%%EOF\n"
+        "xref\n{table}trailer\n<</Size 100/Root 1 0 R/Prev {previous}{extra}>>\nstartxref\n{start}\n\
+         %%EOF\n"
     );
     made.extend(update.into_bytes());
     made

@@ -1,13 +1,14 @@
 //! What strangers do to signed files is found, and what they send ends in an error.
 
-use platen_pades::{KeyFile, Level, Validity, verify};
+use platen_pades::{KeyFile, Level, Signing, Validity, verify};
 use platen_pdf::{
-    Change, Conditions, Error, Limits, NamedFile, Operations, Rotation, Split, read_signatures,
+    Appearance, Change, Conditions, Error, Limits, NamedFile, Operations, Rotation, Split,
+    read_signatures,
 };
 
 use crate::{
     authority::authority,
-    file::{pdf, updated},
+    file::{pdf, pdf_of, updated},
     signing::{judged, now, signed, signing},
 };
 
@@ -49,18 +50,25 @@ fn changes_behind_a_signature_are_named() {
             "",
             vec![Change::Annotations { page: 1 }, Change::Page { page: 1 }],
         ),
-        (properties, "/Info 60 0 R", vec![Change::Properties]),
         (pages, "", vec![Change::Pages, Change::Content]),
     ] {
-        let made = updated(&file, object, extra);
+        let made = updated(&file, &[object], extra);
         let judgement = judged(&made);
         let report = &judgement.signatures[0];
         assert_eq!(report.changes, expected, "{object}");
         assert_eq!(report.validity, Validity::Invalid, "{object}");
         assert!(!report.covers_whole_file);
     }
+    // Programs that add a signature also write when.
+    let judgement = judged(&updated(&file, &[properties], "/Info 60 0 R"));
+    assert_eq!(judgement.signatures[0].changes, [Change::Properties]);
+    assert!(judgement.valid, "{judgement:#?}");
     // Without its form the file has no signature to be seen.
-    assert!(judged(&updated(&file, catalog, "")).signatures.is_empty());
+    assert!(
+        judged(&updated(&file, &[catalog], ""))
+            .signatures
+            .is_empty()
+    );
 }
 
 #[test]
@@ -69,9 +77,115 @@ fn an_object_that_was_missing_counts_as_a_change() {
     let file = file.replace("/F 5 0 R", "/F 9 0 R");
     let file = signed(file.as_bytes(), &signing(Level::Basic), "p256");
     let font = "9 0 obj\n<</Type/Font/Subtype/Type1/BaseFont/Symbol>>\nendobj\n";
-    let judgement = judged(&updated(&file, font, ""));
+    let judgement = judged(&updated(&file, &[font], ""));
     let report = &judgement.signatures[0];
     assert_eq!(report.validity, Validity::Invalid, "{judgement:#?}");
+}
+
+/// The changes since a file of these objects was signed, and `object` changed.
+fn shadowed(objects: &[&str], object: &str) -> (Validity, Vec<Change>) {
+    let objects: Vec<String> = objects.iter().map(|&it| it.to_owned()).collect();
+    let file = signed(&pdf_of(&objects), &signing(Level::Basic), "p256");
+    assert!(judged(&file).valid, "{objects:?}");
+    let judgement = judged(&updated(&file, &[object], ""));
+    let report = &judgement.signatures[0];
+    (report.validity, report.changes.clone())
+}
+
+/// A file that its author made for what is changed after somebody else signed it.
+#[test]
+fn what_was_prepared_to_be_changed_is_found() {
+    let pages = "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>";
+    let page = "<</Type/Page/Parent 2 0 R/Contents 4 0 R>>";
+    let content = "<</Length 3>>stream\nq Q\nendstream";
+    // Content that says of itself that it is a table of objects.
+    let table = "<</Type/XRef/Length 3>>stream\nq Q\nendstream";
+    let new = "4 0 obj\n<</Type/XRef/Length 9>>stream\n0 0 m 9 9\nendstream\nendobj\n";
+    let catalog = "<</Type/Catalog/Pages 2 0 R>>";
+    let (validity, changes) = shadowed(&[catalog, pages, page, table], new);
+    assert_eq!(validity, Validity::Invalid, "{changes:?}");
+    // A list of contents that is also one of certificates.
+    let catalog = "<</Type/Catalog/Pages 2 0 R/DSS<</Certs 4 0 R>>>>";
+    let new = "4 0 obj\n[6 0 R]\nendobj\n";
+    let (validity, changes) = shadowed(&[catalog, pages, page, "[5 0 R]", content, content], new);
+    assert_eq!(
+        (validity, changes),
+        (Validity::Invalid, vec![Change::Content])
+    );
+    // Content that is also what the file says of itself.
+    let catalog = "<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>";
+    let new = "4 0 obj\n<</Length 9>>stream\n0 0 m 9 9\nendstream\nendobj\n";
+    let (validity, _) = shadowed(&[catalog, pages, page, content], new);
+    assert_eq!(validity, Validity::Invalid);
+    let new = "4 0 obj\n[6 0 R]\nendobj\n";
+    // A list of certificates that becomes one of contents afterwards.
+    let catalog = "<</Type/Catalog/Pages 2 0 R>>";
+    let objects = [catalog, pages, page, "[5 0 R]", content, content];
+    let (validity, _) = shadowed(&objects, new);
+    assert_eq!(validity, Validity::Invalid);
+}
+
+#[test]
+fn a_field_that_waits_for_a_signature_is_signed_where_it_is() {
+    let form = "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields 6 0 R>>>>";
+    let pages = "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>";
+    let page = "<</Type/Page/Parent 2 0 R/Annots 4 0 R>>";
+    let field = "<</Type/Annot/Subtype/Widget/FT/Sig/T(Here)/Rect[9 9 99 29]/F 4>>";
+    let objects = [form, pages, page, "[5 0 R]", field, "[5 0 R]"].map(str::to_owned);
+    let file = pdf_of(&objects);
+    let first = signed(&file, &signing(Level::Basic), "rsa");
+    let there = Signing {
+        field: Some("Here".to_owned()),
+        appearance: Some(Appearance {
+            file: pdf(false),
+            trimmed: false,
+            place: None,
+            is_needed: true,
+        }),
+        ..signing(Level::Basic)
+    };
+    let second = signed(&first, &there, "p256");
+    let judgement = judged(&second);
+    assert!(judgement.valid, "{judgement:#?}");
+    let reports = &judgement.signatures;
+    assert_eq!(
+        (reports[1].field.as_str(), reports[1].page),
+        ("Here", Some(1))
+    );
+    let field = "Here".to_owned();
+    assert_eq!(reports[0].changes, [Change::Signature { field }]);
+    // A new field without a place cannot show it.
+    let nowhere = Signing {
+        field: Some("Elsewhere".to_owned()),
+        ..there
+    };
+    let authority = authority();
+    let signer = authority.signer("rsa");
+    let refused = platen_pades::sign(&file, &nowhere, &signer, authority, &Limits::default());
+    assert!(
+        refused
+            .expect_err("nowhere")
+            .to_string()
+            .contains("nothing says where")
+    );
+}
+
+#[test]
+fn a_new_field_is_not_filled_in() {
+    let form = "<</Type/Catalog/Pages 2 0 R/AcroForm 4 0 R>>";
+    let pages = "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>";
+    let page = "<</Type/Page/Parent 2 0 R/Annots[5 0 R]>>";
+    let fields = "<</Fields[5 0 R]>>";
+    let field = "<</Type/Annot/Subtype/Widget/FT/Tx/T(Name)/Rect[9 9 99 29]/F 4>>";
+    let objects = [form, pages, page, fields, field].map(str::to_owned);
+    let file = signed(&pdf_of(&objects), &signing(Level::Basic), "p256");
+    let filled = "5 0 obj\n<</Type/Annot/Subtype/Widget/FT/Tx/T(Name)/Rect[9 9 99 29]/F 4/V(Ada)>>\nendobj\n";
+    let judgement = judged(&updated(&file, &[filled], ""));
+    let field = "Name".to_owned();
+    assert_eq!(judgement.signatures[0].changes, [Change::Field { field }]);
+    assert!(judgement.valid, "{judgement:#?}");
+    let moved = filled.replace("99 29", "299 199");
+    assert_eq!(told(&updated(&file, &[&moved], "")).0, Validity::Invalid);
 }
 
 #[test]

@@ -7,13 +7,13 @@ use std::{
 };
 
 use platen_pades::{Level, Signing, add_timestamp};
-use platen_pdf::{Appearance, Certification, Limits};
+use platen_pdf::{Appearance, Certification, Change, Limits, SignaturePlace};
 use tempfile::TempDir;
 
 use crate::{
     authority::authority,
     file::pdf,
-    signing::{signed, signing},
+    signing::{judged, signed, signing},
 };
 
 /// The program at `path`; if it is missing, a visible skip, or a failure with `REQUIRE_ALL=1`.
@@ -56,8 +56,11 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         appearance: Some(Appearance {
             file: pdf(false),
             trimmed: false,
-            page: 1,
-            area: [20.0, 20.0, 140.0, 80.0],
+            place: Some(SignaturePlace {
+                page: 1,
+                area: [20.0, 20.0, 140.0, 80.0],
+            }),
+            is_needed: true,
         }),
         ..signing(Level::Basic)
     };
@@ -164,4 +167,41 @@ fn pyhanko_proves_what_lasts_from_the_file_alone() {
         std::fs::write(&path, signed(&pdf(true), &signing(level), "rsa")).expect("a file");
         assert_eq!(said(&python, &["-c", LASTING, root], &path), expected);
     }
+}
+
+#[test]
+fn what_pyhanko_signs_is_judged() {
+    let Some(pyhanko) = pyhanko() else {
+        return;
+    };
+    let folder = TempDir::new().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let key = |name: &str| authority().path(name).display().to_string();
+    std::fs::write(at("0"), pdf(true)).expect("a file");
+    for (step, (signer, pades)) in [("rsa", true), ("p256", false)].into_iter().enumerate() {
+        let field = format!("Field{step}");
+        let mut command = Command::new(&pyhanko);
+        command.args(["sign", "addsig", "--field", &field, "--reason", "Read"]);
+        command.args(pades.then_some("--use-pades"));
+        let (private, own) = (key(&format!("{signer}.key")), key(&format!("{signer}.crt")));
+        command.args(["pemder", "--no-pass", "--key", &private, "--cert", &own]);
+        command.args(["--chain", &key("middle.crt")]);
+        command.args([at(&step.to_string()), at(&(step + 1).to_string())]);
+        let output = command.output().expect("pyHanko");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+    }
+    let judgement = judged(&std::fs::read(at("2")).expect("a file"));
+    assert!(judgement.valid, "{judgement:#?}");
+    let [first, second] = &judgement.signatures[..] else {
+        panic!("{judgement:#?}");
+    };
+    assert_eq!(first.encoding, "ETSI.CAdES.detached");
+    assert_eq!(second.encoding, "adbe.pkcs7.detached");
+    let field = "Field1".to_owned();
+    let changes = [Change::Signature { field }, Change::Properties];
+    assert_eq!(first.changes, changes);
+    // And our own on top of theirs.
+    let file = std::fs::read(at("2")).expect("a file");
+    assert!(judged(&signed(&file, &signing(Level::Basic), "p384")).valid);
 }

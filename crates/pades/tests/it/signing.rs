@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use platen_pades::{
     Error, Judgement, KeyFile, Level, Signer, Signing, Trust, Validity, add_timestamp, sign, verify,
 };
-use platen_pdf::{Appearance, Certification, Limits};
+use platen_pdf::{Appearance, Certification, Limits, SignaturePlace};
 
 use crate::{authority::authority, file::pdf};
 
@@ -146,8 +146,11 @@ fn a_signature_is_to_be_seen_where_it_is_put() {
         appearance: Some(Appearance {
             file: pdf(false),
             trimmed: false,
-            page: 2,
-            area: [20.0, 20.0, 140.0, 80.0],
+            place: Some(SignaturePlace {
+                page: 2,
+                area: [20.0, 20.0, 140.0, 80.0],
+            }),
+            is_needed: true,
         }),
         ..signing(Level::Basic)
     };

@@ -12,11 +12,20 @@ use crate::{
 };
 
 /// Keys of the catalog that are looked at on their own, or change nothing that is to be seen.
-const OF_CATALOG: [&[u8]; 5] = [b"AcroForm", b"DSS", b"Perms", b"Extensions", b"Type"];
+const OF_CATALOG: [&[u8]; 6] = [
+    b"AcroForm",
+    b"DSS",
+    b"Perms",
+    b"Extensions",
+    b"Type",
+    b"Version",
+];
+/// Maximum depth of the document security store.
+const MAX_STORE_DEPTH: usize = 4;
 /// Keys of the form that a new signature changes.
 const OF_FORM: [&[u8]; 2] = [b"Fields", b"SigFlags"];
 /// Keys of a field that filling it in, or signing it, changes.
-const OF_FIELD: [&[u8]; 7] = [b"V", b"AP", b"AS", b"M", b"MK", b"F", b"Lock"];
+const OF_FIELD: [&[u8]; 5] = [b"V", b"AP", b"AS", b"M", b"F"];
 
 /// A change of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -70,6 +79,7 @@ pub fn changes_since(file: &[u8], end: usize, limits: &Limits) -> Result<Vec<Cha
     let before = open(&file[..end], limits)?;
     let mut comparison = Comparison {
         roles: roles(&before, &after)?,
+        references: references(&before),
         before: &before,
         after: &after,
         found: BTreeSet::new(),
@@ -95,11 +105,14 @@ struct Comparison<'a> {
     before: &'a Document,
     after: &'a Document,
     roles: HashMap<ObjectId, Role>,
+    /// How often the objects of the old revision are referred to in it.
+    references: HashMap<ObjectId, usize>,
     found: BTreeSet<Change>,
 }
 
 fn roles(before: &Document, after: &Document) -> Result<HashMap<ObjectId, Role>, Error> {
     let mut roles = HashMap::new();
+    harmless(before, &mut roles)?;
     for document in [after, before] {
         for (index, page) in document.page_iter().enumerate() {
             if let Ok(list) = document.get_dictionary(page)?.get(b"Annots")
@@ -117,33 +130,41 @@ fn roles(before: &Document, after: &Document) -> Result<HashMap<ObjectId, Role>,
             }
         }
         let catalog = document.catalog()?;
-        evidence(document, catalog, &mut roles);
         let form = reference(catalog, b"AcroForm");
         roles.extend(form.map(|id| (id, Role::Form)));
         if let Some(Object::Dictionary(form)) = value(document, catalog, b"AcroForm") {
             let list = reference(form, b"Fields");
             roles.extend(list.map(|id| (id, Role::FieldList)));
         }
-        let properties = reference(&document.trailer, b"Info").into_iter();
-        let properties = properties.chain(reference(catalog, b"Metadata"));
-        roles.extend(properties.map(|id| (id, Role::Properties)));
         let catalog = reference(&document.trailer, b"Root");
         roles.extend(catalog.map(|id| (id, Role::Catalog)));
     }
     Ok(roles)
 }
 
-/// The dictionaries and lists of the document security store.
-fn evidence(document: &Document, catalog: &Dictionary, roles: &mut HashMap<ObjectId, Role>) {
+/// Document properties, and the dictionaries and lists of the document security store. What something
+/// else refers to as well is more than that.
+fn harmless(document: &Document, roles: &mut HashMap<ObjectId, Role>) -> Result<(), Error> {
+    let catalog = document.catalog()?;
+    let references = references(document);
+    let is_nothing_else = |id: &ObjectId| references.get(id) == Some(&1);
+    let properties = reference(&document.trailer, b"Info").into_iter();
+    let properties = properties.chain(reference(catalog, b"Metadata"));
+    let properties = properties.filter(|id| is_nothing_else(id));
+    roles.extend(properties.map(|id| (id, Role::Properties)));
     let mut waiting: Vec<&Object> = catalog.get(b"DSS").into_iter().collect();
-    let mut depth = 0;
-    while depth < 4 && !waiting.is_empty() {
+    let mut seen = HashSet::new();
+    for _ in 0..MAX_STORE_DEPTH {
         let mut next = Vec::new();
         for object in waiting {
+            if object.as_reference().is_ok_and(|id| !seen.insert(id)) {
+                continue;
+            }
             if let Ok(id) = object.as_reference()
                 && !matches!(document.objects.get(&id), Some(Object::Stream(_)))
+                && is_nothing_else(&id)
             {
-                roles.entry(id).or_insert(Role::Evidence);
+                roles.insert(id, Role::Evidence);
             }
             match document.dereference(object).map(|(_, object)| object) {
                 Ok(Object::Dictionary(entries)) => next.extend(entries.iter().map(|(_, it)| it)),
@@ -152,8 +173,8 @@ fn evidence(document: &Document, catalog: &Dictionary, roles: &mut HashMap<Objec
             }
         }
         waiting = next;
-        depth += 1;
     }
+    Ok(())
 }
 
 impl Comparison<'_> {
@@ -168,24 +189,30 @@ impl Comparison<'_> {
         if reference(&self.before.trailer, b"Info") != reference(&self.after.trailer, b"Info") {
             self.found.insert(Change::Properties);
         }
-        let dangling = dangling(self.before);
         for (id, new) in &self.after.objects {
             match self.before.objects.get(id) {
                 Some(old) if old == new => {}
                 Some(old) => self.changed(*id, old, new),
-                None if dangling.contains(id) => {
+                // Whoever adds an object that was missing changes what refers to it.
+                None if self.references.contains_key(id) => {
                     self.found.insert(Change::Content);
                 }
                 None => {}
             }
         }
         let is_gone = |(id, old): (&ObjectId, &Object)| {
-            !self.after.objects.contains_key(id) && !is_of_file(old)
+            !self.after.objects.contains_key(id) && !self.is_of_file(id, old)
         };
         if self.before.objects.iter().any(is_gone) {
             self.found.insert(Change::Content);
         }
         self.new_fields()
+    }
+
+    /// Whether an object only says where others are. One that another object refers to may be anything
+    /// else as well.
+    fn is_of_file(&self, id: &ObjectId, object: &Object) -> bool {
+        is_of_file(object) && !self.references.contains_key(id)
     }
 
     fn new_fields(&mut self) -> Result<(), Error> {
@@ -207,7 +234,8 @@ impl Comparison<'_> {
             let field = field.name.clone();
             self.found.insert(match (was_signed, signed, kind) {
                 (Some(true), _, _) => Change::Content,
-                (_, None, _) => Change::Field { field },
+                // A new field is nothing that is filled in: it may cover the page.
+                (_, None, _) => Change::Content,
                 (_, Some(_), Some(b"DocTimeStamp")) => Change::Timestamp { field },
                 (_, Some(_), _) => Change::Signature { field },
             });
@@ -219,7 +247,7 @@ impl Comparison<'_> {
     }
 
     fn changed(&mut self, id: ObjectId, old: &Object, new: &Object) {
-        if is_of_file(old) {
+        if self.is_of_file(&id, old) {
             return;
         }
         let role = self.roles.get(&id).cloned();
@@ -371,17 +399,16 @@ fn is_of_file(object: &Object) -> bool {
     matches!(kind, Some(b"XRef" | b"ObjStm"))
 }
 
-/// Ids that objects refer to and that are no objects: whoever adds them changes what refers to them.
-pub(super) fn dangling(document: &Document) -> HashSet<ObjectId> {
-    let mut found = HashSet::new();
-    let mut waiting: Vec<&Object> = document.objects.values().collect();
-    let of_trailer = document.trailer.iter().map(|(_, object)| object);
-    waiting.extend(of_trailer);
+/// How often each object is referred to, by objects and the trailer.
+fn references(document: &Document) -> HashMap<ObjectId, usize> {
+    let mut found = HashMap::new();
+    let objects = document.objects.values().filter(|it| !is_of_file(it));
+    let mut waiting: Vec<&Object> = objects.collect();
+    let of_trailer = ["Root", "Info"].into_iter();
+    waiting.extend(of_trailer.filter_map(|key| document.trailer.get(key.as_bytes()).ok()));
     while let Some(object) = waiting.pop() {
         match object {
-            Object::Reference(id) if !document.objects.contains_key(id) => {
-                found.insert(*id);
-            }
+            Object::Reference(id) => *found.entry(*id).or_insert(0) += 1,
             Object::Array(list) => waiting.extend(list),
             Object::Dictionary(entries) => waiting.extend(entries.iter().map(|(_, it)| it)),
             Object::Stream(stream) => waiting.extend(stream.dict.iter().map(|(_, it)| it)),
@@ -389,4 +416,10 @@ pub(super) fn dangling(document: &Document) -> HashSet<ObjectId> {
         }
     }
     found
+}
+
+/// The highest number of an object that something refers to.
+pub(super) fn highest_reference(document: &Document) -> u32 {
+    let found = references(document).into_keys();
+    found.map(|(number, _)| number).max().unwrap_or(0)
 }

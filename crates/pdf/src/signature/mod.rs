@@ -12,7 +12,7 @@ pub(crate) use self::read::{is_signed, take_signatures};
 pub use self::{
     changes::{Change, changes_since},
     evidence::{Evidence, add_evidence, read_evidence},
-    prepare::{Appearance, NewSignature, Prepared, prepare_signature},
+    prepare::{Appearance, NewSignature, Place as SignaturePlace, Prepared, prepare_signature},
     read::{Signature, read_signatures},
 };
 

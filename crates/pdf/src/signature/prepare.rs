@@ -58,7 +58,16 @@ pub struct Appearance {
     pub file: Vec<u8>,
     /// Whether what the page draws counts as its size, and not the page.
     pub trimmed: bool,
-    /// The page, from 1; the one of the field where the field exists.
+    /// Where a new field is; without it the signature is to be seen only in a field that has a place.
+    pub place: Option<Place>,
+    /// Whether it is an error if it has no place.
+    pub is_needed: bool,
+}
+
+/// Where a signature is to be seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// The page, from 1.
     pub page: usize,
     /// Left, bottom, right and top on that page, in points.
     pub area: [f32; 4],
@@ -285,7 +294,12 @@ fn add_field(
     new: &NewSignature,
     limits: &Limits,
 ) -> Result<(), Error> {
-    let number = new.appearance.as_ref().map_or(1, |it| it.page);
+    let seen = new.appearance.as_ref();
+    let place = seen.and_then(|it| it.place);
+    if seen.is_some_and(|it| it.is_needed && it.place.is_none()) {
+        return refused("is to be seen, but its field is new, and nothing says where it is");
+    }
+    let number = place.map_or(1, |it| it.page);
     let mut pages = update.before().page_iter();
     let Some(page) = number.checked_sub(1).and_then(|index| pages.nth(index)) else {
         return refused(format!(
@@ -297,7 +311,7 @@ fn add_field(
         Some(name) => name.clone(),
         None => free_name(&fields(update.before())?),
     };
-    let area = new.appearance.as_ref().map_or([0.0; 4], |it| it.area);
+    let area = place.map_or([0.0; 4], |it| it.area);
     if !area.iter().all(|edge| edge.is_finite()) || area[2] < area[0] || area[3] < area[1] {
         return refused("is to be seen in an area of no size");
     }
@@ -311,7 +325,7 @@ fn add_field(
         "P" => page,
         "V" => signature,
     };
-    if let Some(appearance) = &new.appearance {
+    if let (Some(appearance), Some(_)) = (seen, place) {
         field.set("AP", looks(update, appearance, area, limits)?);
     }
     let field = update.add(field);

@@ -2,7 +2,7 @@
 
 use lopdf::{Dictionary, Document, IncrementalDocument, Object, ObjectId};
 
-use super::changes::dangling;
+use super::changes::highest_reference;
 use crate::{Error, Limits, open::open};
 
 /// Maximum number of an object (annex C.2), above which nothing new is written.
@@ -28,9 +28,9 @@ impl Update {
         // What refers to objects that do not exist must not find the new ones.
         let size = (inner.get_prev_documents().trailer.get(b"Size")).and_then(Object::as_i64);
         let used = size.ok().and_then(|size| u32::try_from(size - 1).ok());
-        let missing = dangling(inner.get_prev_documents()).into_iter();
-        let highest = missing.map(|(number, _)| number).chain(used).max();
-        let highest = highest.unwrap_or(0).max(inner.new_document.max_id);
+        let highest = highest_reference(inner.get_prev_documents())
+            .max(used.unwrap_or(0))
+            .max(inner.new_document.max_id);
         if highest > MAX_NUMBER {
             return Err(Error::Malformed(
                 "its objects have numbers that are too high",
