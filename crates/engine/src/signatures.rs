@@ -24,8 +24,7 @@ const MAX_KEY_BYTES: u64 = 1 << 20;
 #[derive(Default)]
 pub struct Signatures {
     keys: BTreeMap<String, Arc<dyn Signer>>,
-    /// The authorities that are trusted where signatures are judged.
-    pub trust: Trust,
+    trust: Trust,
     /// Address of the timestamp authority.
     timestamp_url: Option<String>,
     /// Which authorities may be asked.
@@ -90,6 +89,18 @@ impl Signatures {
                 return Err(format!("{}: there are two keys `{name}`", folder.display()));
             }
         }
+        Ok(())
+    }
+
+    /// Trusts the certificates of a PEM file as well.
+    ///
+    /// # Errors
+    /// What is wrong with the file, for people.
+    pub fn add_trust(&mut self, file: &Path) -> Result<(), String> {
+        let of = |problem: &dyn fmt::Display| format!("{}: {problem}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| of(&error))?;
+        let trust = Trust::from_pem(&text).map_err(|error| of(&error))?;
+        self.trust.add(trust);
         Ok(())
     }
 

@@ -112,7 +112,8 @@ fn page() -> String {
         "\nCommands that start LibreOffice or Chromium, or run flows, also read these variables of \
          the service: `LIBREOFFICE_PATH`, `CHROMIUM_PATH`, `CHILD_ISOLATION`, \
          `CHROMIUM_ALLOWED_HOSTS`, `CHROMIUM_ALLOW_PRIVATE_ADDRESSES`, `RENDER_TIMEOUT_MS`, `SMTP_URL`, \
-         `SMTP_FROM` and `SMTP_CA_FILE`.\n\n## Variables of the system\n\n\
+         `SMTP_FROM` and `SMTP_CA_FILE`. Those that run flows or `platen pdf change` also read \
+         `SIGNATURE_KEYS_DIR`, `SIGNATURE_TRUST_FILE` and `TIMESTAMP_URL`.\n\n## Variables of the system\n\n\
          | Variable | Description |\n|---|---|\n",
     );
     for (variable, about) in OTHERS {

@@ -228,6 +228,68 @@ fn files_are_signed_stamped_and_judged() {
 }
 
 #[test]
+fn flows_and_lists_of_operations_sign_with_the_keys_of_the_variables() {
+    let made = folder();
+    let folder = made.path();
+    example(folder, "bench-invoice");
+    std::fs::create_dir(folder.join("keys")).expect("a folder");
+    std::fs::copy(folder.join("ada.pem"), folder.join("keys/ada.pem")).expect("a copy");
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_platen"))
+            .current_dir(folder)
+            .env("SIGNATURE_KEYS_DIR", "keys")
+            .env("SIGNATURE_TRUST_FILE", "trust.pem")
+            .args(arguments)
+            .output()
+            .expect("platen starts");
+        let said = [output.stdout, output.stderr].concat();
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&said).into_owned(),
+        )
+    };
+    let write = |name: &str, value: &Json| {
+        std::fs::write(folder.join(name), value.to_string()).expect("a file");
+    };
+    write("list.json", &json!([{"do": "sign", "key": "ada"}]));
+    let change = [
+        "pdf",
+        "change",
+        "a.pdf",
+        "--operations",
+        "list.json",
+        "-o",
+        "b.pdf",
+    ];
+    let (done, said) = run(&change);
+    assert!(done, "{said}");
+    assert_eq!(judged(folder, "b.pdf")["valid"], true);
+    write("list.json", &json!([{"do": "sign", "key": "bob"}]));
+    let (done, said) = run(&change);
+    assert!(!done && said.contains("there is ada"), "{said}");
+
+    write(
+        "flow.json",
+        &json!({"kind": "flow", "key": "sign", "name": "Sign", "trigger": {"type": "webhook"}, "steps": [
+            {"name": "page", "type": "render", "format": "pdf", "data": {},
+             "definition": {"key": "a", "name": "A", "body": [{"type": "text", "content": "Word"}]}},
+            {"name": "signed", "type": "piece", "piece": "pdf", "action": "change",
+             "input": {"file": "{{ steps.page.output }}", "operations": [{"do": "sign", "key": "ada"}]}},
+            {"name": "judged", "type": "piece", "piece": "pdf", "action": "verify",
+             "input": {"file": "{{ steps.signed.output }}"}},
+            {"name": "answer", "type": "respond", "body": "{{ steps.judged.output }}"},
+        ]}),
+    );
+    let (done, said) = run(&["flow", "run", "flow.json", "--json"]);
+    assert!(done, "{said}");
+    assert!(
+        said.contains(r#""valid":true"#) || said.contains(r#""valid": true"#),
+        "{said}"
+    );
+    assert!(said.contains("Ada"), "{said}");
+}
+
+#[test]
 fn a_signed_archival_file_is_archival() {
     let home = || std::env::var("HOME").unwrap_or_default();
     let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| format!("{}/.cache", home()));

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use platen_engine::{Reach, Signatures};
-use platen_pades::Trust;
 use serde::Serialize;
 
 use super::{ConfigError, Settings, is_on};
@@ -54,12 +53,9 @@ impl SignatureConfig {
             })?;
         }
         if let Some(path) = &self.trust_file {
-            let read = std::fs::read_to_string(path).map_err(|error| error.to_string());
-            let trust =
-                read.and_then(|text| Trust::from_pem(&text).map_err(|error| error.to_string()));
-            signatures.trust = trust.map_err(|problem| {
+            signatures.add_trust(path).map_err(|problem| {
                 ConfigError::new(
-                    format!("SIGNATURE_TRUST_FILE: {}: {problem}", path.display()),
+                    format!("SIGNATURE_TRUST_FILE: {problem}"),
                     "name a PEM file with certificates of authorities",
                 )
             })?;

@@ -23,7 +23,7 @@ use platen_runs::execution::{
 use platen_script::{KIND, Runner};
 use serde_json::{Value as Json, json};
 
-use super::{FontArguments, chromium, read, read_json, tools, write};
+use super::{FontArguments, chromium, read, read_json, signature_keys, tools, write};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Sandbox levels, the weakest first.
@@ -255,7 +255,9 @@ impl Surroundings {
         })?;
         let scripts = Runner::new(Arc::new(jail));
         let helpers = scripts.clone();
-        let engine = Engine::new(&self.fonts).with_helpers(Arc::new(move || Ok(helpers.clone())));
+        let engine = Engine::new(&self.fonts)
+            .with_helpers(Arc::new(move || Ok(helpers.clone())))
+            .with_signatures(signature_keys::signatures()?);
         let print = chromium::print(self.fonts.clone())
             .map_err(|message| Failure::new(Code::InvalidOption, message))?;
         Ok(Services {

@@ -22,6 +22,7 @@ mod pdf_stamp;
 mod pdf_told;
 mod pieces;
 mod serve;
+mod signature_keys;
 mod templates;
 mod tools;
 mod worker;

@@ -18,7 +18,7 @@ use super::{
     pdf_sign::SignArguments,
     pdf_stamp::StampArguments,
     pdf_told::{attachments, describe, verify},
-    read, read_json, write,
+    read, read_json, signature_keys, write,
 };
 use crate::{
     command::font_arguments::FontArguments,
@@ -251,7 +251,7 @@ fn plan(change: Change) -> Result<Plan, Failure> {
                 operations: read_json(&operations)?,
                 beside,
                 fonts,
-                signatures,
+                signatures: signature_keys::signatures()?,
             });
         }
         Change::Merge { files } => (files, json!({"do": "merge"})),

@@ -6,7 +6,6 @@ use std::{
 };
 
 use platen_engine::Signatures;
-use platen_pades::Trust;
 use platen_pdf::{Limits, NamedFile};
 use serde_json::Map;
 
@@ -37,9 +36,9 @@ pub(super) fn describe(inputs: &[PathBuf]) -> Result<ExitCode, Failure> {
 pub(super) fn verify(inputs: &[PathBuf], trust: Option<&Path>) -> Result<ExitCode, Failure> {
     let mut signatures = Signatures::default();
     if let Some(path) = trust {
-        let text = String::from_utf8_lossy(&read(path)?).into_owned();
-        signatures.trust = Trust::from_pem(&text)
-            .map_err(|error| Failure::new(error.code(), format!("{}: {error}", path.display())))?;
+        signatures.add_trust(path).map_err(|problem| {
+            Failure::caller(problem, "name a PEM file with certificates of authorities")
+        })?;
     }
     let mut all = Map::new();
     let mut is_valid = true;
