@@ -318,3 +318,26 @@ fn broken_keys_end_in_an_error() {
         let _ = KeyFile::read(&broken, Some(""));
     }
 }
+
+#[test]
+fn no_changed_byte_of_what_is_signed_goes_unseen() {
+    for modern in [false, true] {
+        let file = signed(&pdf(modern), &signing(Level::Timestamp), "p256");
+        let signature = &read_signatures(&file, &Limits::default()).expect("read")[0];
+        let hole = signature.covered[0].end..signature.covered[1].start;
+        for step in 0..file.len() {
+            let at = (step * 7) % file.len();
+            if hole.contains(&at) || step % 3 != 0 {
+                continue;
+            }
+            let mut broken = file.clone();
+            broken[at] ^= 1 << (step % 8);
+            let trust = authority().trust();
+            let Ok(judgement) = verify(&broken, &trust, now(), &Limits::default(), &|| {}) else {
+                continue;
+            };
+            let valid = (judgement.signatures.iter()).any(|it| it.validity != Validity::Invalid);
+            assert!(!valid, "byte {at}: {judgement:#?}");
+        }
+    }
+}
