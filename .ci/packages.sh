@@ -73,7 +73,17 @@ if [ ! -d "$jars" ] && command -v mvn >/dev/null 2>&1; then
         echo "not installed: veraPDF, which Maven Central has"
     fi
 fi
-# pyHanko, which judges signatures.
+# DSS of the European Commission and pyHanko, which judge signatures.
+dss="${XDG_CACHE_HOME:-$HOME/.cache}/platen/dss"
+if [ ! -d "$dss" ] && command -v mvn >/dev/null 2>&1; then
+    if mvn -q -f tests/conformance/signatures.xml dependency:copy-dependencies -DoutputDirectory="$dss.new" >/dev/null; then
+        mv "$dss.new" "$dss"
+        echo "installed: DSS, into $dss"
+    else
+        rm -rf "$dss.new"
+        echo "not installed: DSS, which Maven Central has"
+    fi
+fi
 hanko="${XDG_CACHE_HOME:-$HOME/.cache}/platen/pyhanko"
 if [ ! -x "$hanko/bin/pyhanko" ] && command -v python3 >/dev/null 2>&1; then
     if python3 -m venv "$hanko" >/dev/null 2>&1 &&

@@ -1,5 +1,5 @@
-//! Others judge the signatures: `pdfsig` of poppler, and pyHanko, which looks at PAdES, chains,
-//! revocation and changes.
+//! Others judge the signatures: `pdfsig` of poppler, pyHanko, which looks at chains, revocation and
+//! changes, and DSS, which tells the levels of PAdES.
 
 use std::{
     path::{Path, PathBuf},
@@ -34,10 +34,15 @@ fn program(path: PathBuf) -> Option<PathBuf> {
     found.then_some(path)
 }
 
-fn pyhanko() -> Option<PathBuf> {
+/// Where `.ci/packages.sh` puts programs.
+fn cache() -> PathBuf {
     let home = || std::env::var("HOME").unwrap_or_default();
     let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| format!("{}/.cache", home()));
-    program(PathBuf::from(cache).join("platen/pyhanko/bin/pyhanko"))
+    PathBuf::from(cache).join("platen")
+}
+
+fn pyhanko() -> Option<PathBuf> {
+    program(cache().join("pyhanko/bin/pyhanko"))
 }
 
 fn said(program: &Path, arguments: &[&str], file: &Path) -> String {
@@ -167,6 +172,53 @@ fn pyhanko_proves_what_lasts_from_the_file_alone() {
         std::fs::write(&path, signed(&pdf(true), &signing(level), "rsa")).expect("a file");
         assert_eq!(said(&python, &["-c", LASTING, root], &path), expected);
     }
+}
+
+#[test]
+fn dss_finds_the_levels_that_are_asked_for() {
+    let jars = cache().join("dss");
+    let found = jars.is_dir() && Command::new("java").arg("--version").output().is_ok();
+    let required = std::env::var("REQUIRE_ALL").is_ok_and(|it| it == "1");
+    assert!(found || !required, "DSS is needed (REQUIRE_ALL=1)");
+    if !found {
+        eprintln!("SKIP: DSS is missing and judges no signatures");
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let mut command = Command::new("java");
+    command.args(["-cp", &format!("{}/*", jars.display())]);
+    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("a folder"));
+    command.arg(manifest.join("../../tests/conformance/Signatures.java"));
+    command.arg(authority().path("root.crt"));
+    for (name, file) in files() {
+        let path = folder.path().join(name);
+        std::fs::write(&path, file).expect("a file");
+        command.arg(path);
+    }
+    let output = command.output().expect("java");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let problem = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{problem}");
+    let of = |name: &str| -> Vec<String> {
+        let path = format!("{} ", folder.path().join(name).display());
+        let lines = said
+            .lines()
+            .filter_map(|line| line.strip_prefix(path.as_str()));
+        lines.map(str::to_owned).collect()
+    };
+    // Where the file says nothing of revocation, DSS asks nobody and does not decide.
+    for name in ["rsa", "p256", "p384"] {
+        assert_eq!(of(name), ["PAdES-BASELINE-B INDETERMINATE"], "{said}");
+    }
+    assert_eq!(of("stamped"), ["PAdES-BASELINE-T INDETERMINATE"], "{said}");
+    assert_eq!(of("twice").len(), 2, "{said}");
+    assert_eq!(of("third").len(), 2, "{said}");
+    assert_eq!(of("lasting"), ["PAdES-BASELINE-LT TOTAL_PASSED"], "{said}");
+    assert_eq!(
+        of("archival"),
+        ["PAdES-BASELINE-LTA TOTAL_PASSED"],
+        "{said}"
+    );
 }
 
 #[test]
