@@ -27,7 +27,9 @@ impl Update {
         inner.new_document.trailer.remove(b"XRefStm");
         // What refers to objects that do not exist must not find the new ones.
         let size = (inner.get_prev_documents().trailer.get(b"Size")).and_then(Object::as_i64);
-        let used = size.ok().and_then(|size| u32::try_from(size - 1).ok());
+        let used = size
+            .ok()
+            .and_then(|size| u32::try_from(size.checked_sub(1)?).ok());
         let highest = highest_reference(inner.get_prev_documents())
             .max(used.unwrap_or(0))
             .max(inner.new_document.max_id);
