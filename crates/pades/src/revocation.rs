@@ -17,8 +17,8 @@ const MAX_AGE: i64 = 86_400;
 /// What is known of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// Not revoked, at this time.
-    Good(i64),
+    /// Not revoked.
+    Good,
     /// Revoked since this time.
     Revoked(i64),
 }
@@ -75,7 +75,7 @@ pub(crate) fn ask(
             }
         };
         match evidence.status(certificate, issuer, now) {
-            Some(Status::Good(_)) => return Ok(evidence),
+            Some(Status::Good) => return Ok(evidence),
             Some(Status::Revoked(since)) => {
                 problem = format!("it was revoked on {}", time::text(since));
                 break;
@@ -167,7 +167,7 @@ fn ocsp_status(
         let is_old = until.unwrap_or(from + MAX_AGE) < time;
         return match status.tag {
             tag::CONTEXT_PRIMITIVE if is_old => Ok(None),
-            tag::CONTEXT_PRIMITIVE => Ok(Some(Status::Good(from))),
+            tag::CONTEXT_PRIMITIVE => Ok(Some(Status::Good)),
             0xa1 => Ok(Some(Status::Revoked(time::read(status.inside().any()?)?))),
             _ => Ok(None),
         };
@@ -230,7 +230,7 @@ fn list_status(
         false => from + MAX_AGE,
     };
     // An old list still says who was revoked, but not who was not.
-    let unnamed = (until >= time).then_some(Status::Good(from));
+    let unnamed = (until >= time).then_some(Status::Good);
     let revoked = fields.optional(tag::SEQUENCE)?;
     if let Some(extensions) = fields.optional(tag::CONTEXT)?
         && !is_whole(extensions)?

@@ -170,6 +170,29 @@ fn a_field_that_waits_for_a_signature_is_signed_where_it_is() {
     );
 }
 
+/// `object` with the number of the signature's field for 8.
+fn field_list(file: &[u8], object: &str) -> String {
+    let text = String::from_utf8_lossy(file);
+    let (before, _) = text.split_once("/T(Signature1)").expect("the field");
+    let (before, _) = before.rsplit_once(" 0 obj").expect("its number");
+    let number = before.rsplit('\n').next().expect("its number");
+    object.replace("8 0 R", &format!("{number} 0 R"))
+}
+
+#[test]
+fn a_form_that_multiplies_is_read_in_bounds() {
+    let name = "n".repeat(1_000_000);
+    let kids = "5 0 R ".repeat(100_000);
+    let objects = [
+        "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]>>>>".to_owned(),
+        "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>".to_owned(),
+        "<</Type/Page/Parent 2 0 R>>".to_owned(),
+        format!("<</T({name})/Kids[{kids}]>>"),
+        format!("<</T({name})/FT/Tx/Parent 4 0 R>>"),
+    ];
+    assert!(judged(&pdf_of(&objects)).signatures.is_empty());
+}
+
 #[test]
 fn a_new_field_is_not_filled_in() {
     let form = "<</Type/Catalog/Pages 2 0 R/AcroForm 4 0 R>>";
@@ -184,6 +207,15 @@ fn a_new_field_is_not_filled_in() {
     let field = "Name".to_owned();
     assert_eq!(judgement.signatures[0].changes, [Change::Field { field }]);
     assert!(judgement.valid, "{judgement:#?}");
+    // Another field of that name is not the one that was there.
+    let page = "3 0 obj\n<</Type/Page/Parent 2 0 R/Annots[5 0 R 8 0 R 60 0 R]>>\nendobj\n";
+    let form = "4 0 obj\n<</Fields[5 0 R 8 0 R 60 0 R]/SigFlags 3>>\nendobj\n";
+    let form = field_list(&file, form);
+    let page = field_list(&file, page);
+    let cover =
+        "60 0 obj\n<</Type/Annot/Subtype/Widget/FT/Tx/T(Name)/Rect[0 0 300 200]/F 4>>\nendobj\n";
+    let (validity, problems) = told(&updated(&file, &[&page, &form, cover], ""));
+    assert_eq!(validity, Validity::Invalid, "{problems}");
     let moved = filled.replace("99 29", "299 199");
     assert_eq!(told(&updated(&file, &[&moved], "")).0, Validity::Invalid);
 }

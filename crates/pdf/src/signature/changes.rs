@@ -218,29 +218,30 @@ impl Comparison<'_> {
     fn new_fields(&mut self) -> Result<(), Error> {
         let after = fields(self.after)?;
         let before = fields(self.before)?;
-        let known: HashMap<&str, bool> = (before.iter())
-            .map(|field| {
+        // By object, as another field of the same name is another field.
+        let known: HashMap<ObjectId, bool> = (before.iter())
+            .filter_map(|field| {
                 let is_signed = signed_value(self.before, field.dictionary).is_some();
-                (field.name.as_str(), is_signed)
+                Some((field.id?, is_signed))
             })
             .collect();
         for field in &after {
             let signed = signed_value(self.after, field.dictionary);
-            let was_signed = known.get(field.name.as_str()).copied();
+            let was_signed = field.id.and_then(|id| known.get(&id).copied());
             if was_signed == Some(signed.is_some()) {
                 continue;
             }
             let kind = signed.and_then(|it| value(self.after, it, b"Type")?.as_name().ok());
-            let field = field.name.clone();
+            let name = field.name.clone();
             self.found.insert(match (was_signed, signed, kind) {
-                (Some(true), _, _) => Change::Content,
                 // A new field is nothing that is filled in: it may cover the page.
-                (_, None, _) => Change::Content,
-                (_, Some(_), Some(b"DocTimeStamp")) => Change::Timestamp { field },
-                (_, Some(_), _) => Change::Signature { field },
+                (Some(true), _, _) | (_, None, _) => Change::Content,
+                (_, Some(_), Some(b"DocTimeStamp")) => Change::Timestamp { field: name },
+                (_, Some(_), _) => Change::Signature { field: name },
             });
         }
-        if known.len() > after.len() {
+        let kept: HashSet<ObjectId> = after.iter().filter_map(|field| field.id).collect();
+        if known.keys().any(|id| !kept.contains(id)) {
             self.found.insert(Change::Content);
         }
         Ok(())

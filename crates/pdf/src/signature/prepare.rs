@@ -11,7 +11,7 @@ use super::{
     update::Update,
 };
 use crate::{
-    Error, Limits,
+    Error, Limits, flatten,
     open::{array, open},
     stamp::import,
 };
@@ -22,8 +22,8 @@ const WIDGET_FLAGS: i64 = 4 | 128;
 const UNKNOWN: i64 = 9_999_999_999;
 /// Size of the mark by which the hole is found, in bytes.
 const MARK: usize = 16;
-/// Maximum length of a text in a signature, in bytes.
-const MAX_TEXT: usize = 2_000;
+/// Maximum length of a text in a signature, in bytes; that of the name of a field.
+const MAX_TEXT: usize = 1_000;
 
 /// A signature to be made.
 #[derive(Clone, Debug)]
@@ -227,17 +227,15 @@ fn existing_field(update: &Update, new: &NewSignature) -> Result<Option<ObjectId
     let Some(name) = &new.field else {
         return Ok(None);
     };
-    if name.is_empty() || name.contains('.') {
-        // A dot is between the names of a field and of what is above it.
-        let known = fields(update.before())?;
-        if name.is_empty() || known.iter().all(|field| field.name != *name) {
-            return refused(format!("has a field that cannot be made: `{name}`"));
-        }
-    }
     let document = update.before();
     let all = fields(document)?;
-    let Some(field) = all.iter().find(|field| field.name == *name) else {
-        return Ok(None);
+    let known = all.iter().find(|field| field.name == *name);
+    let Some(field) = known.filter(|_| !name.is_empty()) else {
+        // A dot is between the names of a field and of what is above it.
+        return match name.is_empty() || name.contains('.') {
+            true => refused(format!("has a field that cannot be made: `{name}`")),
+            false => Ok(None),
+        };
     };
     if !field.is_signature(document) {
         return refused(format!("needs a signature field, and `{name}` is another"));
@@ -279,11 +277,7 @@ fn sign_field(
 fn area_of(update: &Update, widget: ObjectId) -> Option<[f32; 4]> {
     let document = update.before();
     let widget = document.get_dictionary(widget).ok()?;
-    let corners = array(document, widget.get(b"Rect").ok());
-    let corners: Vec<f32> = corners.iter().filter_map(|it| it.as_float().ok()).collect();
-    let [a, b, c, d] = corners[..] else {
-        return None;
-    };
+    let [a, b, c, d]: [f32; 4] = flatten::numbers(document, widget.get(b"Rect").ok())?;
     let area = [a.min(c), b.min(d), a.max(c), b.max(d)];
     (area[2] - area[0] >= 1.0 && area[3] - area[1] >= 1.0).then_some(area)
 }

@@ -1,6 +1,6 @@
 //! The signatures that a file has.
 
-use std::{collections::HashSet, ops::Range};
+use std::{collections::HashSet, ops::Range, rc::Rc};
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
@@ -9,6 +9,7 @@ use crate::{
     Error, Limits,
     annotation::{annotations, of_field},
     field::form,
+    flatten::numbers,
     open::{array, dictionary, open, reference, value},
 };
 
@@ -16,6 +17,8 @@ use crate::{
 const MAX_DEPTH: usize = 32;
 /// Maximum number of signatures that are read.
 const MAX_SIGNATURES: usize = 100;
+/// Maximum length of the full name of a field, in bytes; what is beyond it is cut off.
+const MAX_NAME: usize = 1_000;
 /// Maximum number of fields that are looked at.
 const MAX_FIELDS: usize = 200_000;
 
@@ -107,8 +110,12 @@ pub(super) fn fields(document: &Document) -> Result<Vec<Field<'_>>, Error> {
     };
     let mut seen = HashSet::new();
     let top = array(document, form.get(b"Fields").ok());
-    let mut waiting: Vec<(&Object, String, usize)> =
-        top.iter().rev().map(|it| (it, String::new(), 0)).collect();
+    let none: Rc<str> = Rc::default();
+    let mut waiting: Vec<(&Object, Rc<str>, usize)> = top
+        .iter()
+        .rev()
+        .map(|it| (it, Rc::clone(&none), 0))
+        .collect();
     let mut looked_at = 0;
     while let Some((object, above, depth)) = waiting.pop() {
         looked_at += 1;
@@ -127,16 +134,17 @@ pub(super) fn fields(document: &Document) -> Result<Vec<Field<'_>>, Error> {
             continue;
         }
         let own = value(document, node, b"T").and_then(|it| lopdf::decode_text_string(it).ok());
-        let name = match (above.is_empty(), own) {
-            (_, None) => above,
+        let mut name = match (above.is_empty(), own) {
+            (_, None) => above.to_string(),
             (true, Some(own)) => own,
             (false, Some(own)) => format!("{above}.{own}"),
         };
+        name.truncate(name.floor_char_boundary(MAX_NAME));
         let kids = array(document, node.get(b"Kids").ok());
         let is_field = |kid: &&Object| dictionary(document, kid).is_some_and(|kid| kid.has(b"T"));
         if kids.iter().any(|kid| is_field(&kid)) {
-            let kids = kids.iter().rev();
-            waiting.extend(kids.map(|kid| (kid, name.clone(), depth + 1)));
+            let (kids, name) = (kids.iter().rev(), Rc::<str>::from(name));
+            waiting.extend(kids.map(|kid| (kid, Rc::clone(&name), depth + 1)));
         } else {
             found.push(Field {
                 id,
@@ -239,13 +247,7 @@ fn page_of(document: &Document, field: &Field<'_>) -> Option<usize> {
         None => field.id?,
     };
     let widget = document.get_dictionary(shown).ok()?;
-    let corners: Vec<f32> = array(document, widget.get(b"Rect").ok())
-        .iter()
-        .filter_map(|it| it.as_float().ok())
-        .collect();
-    let [left, bottom, right, top] = corners[..] else {
-        return None;
-    };
+    let [left, bottom, right, top]: [f32; 4] = numbers(document, widget.get(b"Rect").ok())?;
     if left == right || bottom == top {
         return None;
     }
