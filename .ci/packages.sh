@@ -63,27 +63,21 @@ if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]
 elif [ -n "$missing" ]; then
     echo "not installed:$missing; the tests that want them are skipped, or fail with REQUIRE_ALL=1"
 fi
-jars="${XDG_CACHE_HOME:-$HOME/.cache}/platen/verapdf"
-if [ ! -d "$jars" ] && command -v mvn >/dev/null 2>&1; then
-    if mvn -q -f tests/conformance/pom.xml dependency:copy-dependencies -DoutputDirectory="$jars.new" >/dev/null; then
-        mv "$jars.new" "$jars"
-        echo "installed: veraPDF, into $jars"
+# Fetches the jars that a file of tests/conformance names: jars NAME FILE FOLDER.
+jars() {
+    folder="${XDG_CACHE_HOME:-$HOME/.cache}/platen/$3"
+    [ ! -d "$folder" ] && command -v mvn >/dev/null 2>&1 || return 0
+    if mvn -q -f "tests/conformance/$2" dependency:copy-dependencies -DoutputDirectory="$folder.new" >/dev/null; then
+        mv "$folder.new" "$folder"
+        echo "installed: $1, into $folder"
     else
-        rm -rf "$jars.new"
-        echo "not installed: veraPDF, which Maven Central has"
+        rm -rf "$folder.new"
+        echo "not installed: $1, which Maven Central has"
     fi
-fi
+}
+jars veraPDF pom.xml verapdf
 # DSS of the European Commission and pyHanko, which judge signatures.
-dss="${XDG_CACHE_HOME:-$HOME/.cache}/platen/dss"
-if [ ! -d "$dss" ] && command -v mvn >/dev/null 2>&1; then
-    if mvn -q -f tests/conformance/signatures.xml dependency:copy-dependencies -DoutputDirectory="$dss.new" >/dev/null; then
-        mv "$dss.new" "$dss"
-        echo "installed: DSS, into $dss"
-    else
-        rm -rf "$dss.new"
-        echo "not installed: DSS, which Maven Central has"
-    fi
-fi
+jars DSS signatures.xml dss
 hanko="${XDG_CACHE_HOME:-$HOME/.cache}/platen/pyhanko"
 if [ ! -x "$hanko/bin/pyhanko" ] && command -v python3 >/dev/null 2>&1; then
     if python3 -m venv "$hanko" >/dev/null 2>&1 &&

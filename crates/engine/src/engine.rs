@@ -86,7 +86,7 @@ impl Engine {
         }
     }
 
-    /// What signs, and who is trusted.
+    /// Signing keys and trusted authorities.
     #[must_use]
     pub fn signatures(&self) -> &Signatures {
         &self.signatures

@@ -1,4 +1,4 @@
-//! What signs PDF files and judges signatures: keys by name, authorities, and who is trusted.
+//! Signing keys by name, trusted authorities, and the requests to authorities.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,7 @@ use std::{
 
 use platen_document::work;
 use platen_outbound::{Outbound, RequestLimits, Settings};
-use platen_pades::{Error, Judgement, KeyFile, Network, Signer, Trust, verify};
+use platen_pades::{Error, KeyFile, Network, Signer, Trust, VerificationReport, verify};
 use platen_pdf::Limits;
 
 /// How long an authority may take to answer.
@@ -20,7 +20,7 @@ const MAX_ANSWER: u64 = 20 << 20;
 /// Maximum size of a file of a key, in bytes.
 const MAX_KEY_BYTES: u64 = 1 << 20;
 
-/// What signs, and who is asked and trusted.
+/// Signing keys, trusted authorities, and the authorities that may be asked.
 #[derive(Default)]
 pub struct Signatures {
     keys: BTreeMap<String, Arc<dyn Signer>>,
@@ -55,7 +55,7 @@ impl fmt::Debug for Signatures {
 }
 
 impl Signatures {
-    /// Without keys and without anybody who is trusted.
+    /// No keys, and no trusted authorities.
     #[must_use]
     pub fn new(timestamp_url: Option<String>, reach: Reach) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl Signatures {
             Reach::All => (Vec::new(), true),
         };
         hosts.extend(self.timestamp_url.as_deref().and_then(host_of));
-        Asked {
+        HttpNetwork {
             settings: Settings {
                 allowed_hosts: hosts,
                 allow_private_addresses: allow_private,
@@ -138,11 +138,11 @@ impl Signatures {
         }
     }
 
-    /// Judges the signatures of a file now. Blocks; may unwind where [`work::look`] ends it.
+    /// Verifies the signatures of a file now. Blocks; may unwind where [`work::look`] ends it.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn verify(&self, file: &[u8]) -> Result<Judgement, Error> {
+    pub fn verify(&self, file: &[u8]) -> Result<VerificationReport, Error> {
         verify(file, &self.trust, now(), &Limits::default(), &work::look)
     }
 }
@@ -181,13 +181,13 @@ fn host_of(address: &str) -> Option<String> {
 }
 
 /// Asks authorities over HTTP.
-struct Asked {
+struct HttpNetwork {
     settings: Settings,
     all: bool,
     stop: Option<Arc<AtomicBool>>,
 }
 
-impl Network for Asked {
+impl Network for HttpNetwork {
     fn fetch(&self, address: &str, body: Option<(&str, &[u8])>) -> Result<Vec<u8>, String> {
         work::look();
         let mut settings = self.settings.clone();

@@ -15,11 +15,16 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::{
     HeaderMap, StatusCode,
-    header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
+    header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue},
 };
 use platen_fault::{Code, Fault, Stage, What};
 use platen_outbound::is_reserved;
-use platen_server::{deferred::Replay, middleware::Context, problem::Problem, respond::moment};
+use platen_server::{
+    deferred::Replay,
+    middleware::{Context, GOTENBERG_TRACE as TRACE, gotenberg_trace},
+    problem::Problem,
+    respond::moment,
+};
 use serde_json::json;
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
@@ -27,12 +32,8 @@ use tracing::Instrument as _;
 use crate::api::FormApi;
 use crate::webhook::Parcel;
 
-/// Name of the trace header.
-const TRACE: HeaderName = HeaderName::from_static("gotenberg-trace");
 /// Name of the header by which receivers tell a delivery from its repetition.
 const KEY: &str = "idempotency-key";
-/// Longest trace accepted from a client, in bytes.
-const MAX_TRACE_BYTES: usize = 256;
 /// Largest result that a webhook delivers, in bytes.
 const MAX_RESULT_BYTES: usize = 512 << 20;
 
@@ -41,7 +42,7 @@ const MAX_RESULT_BYTES: usize = 512 << 20;
 struct Hook {
     url: String,
     error_url: Option<String>,
-    /// Where it is told that a result was delivered, or why there is none.
+    /// URL of the events: a result was delivered, or why there is none.
     events_url: Option<String>,
     method: String,
     error_method: String,
@@ -53,9 +54,7 @@ pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: N
     let context = request.extensions().get::<Context>();
     let request_id = context.map(|context| Arc::clone(&context.request_id));
     let request_id = request_id.unwrap_or_else(|| "".into());
-    let given = request.headers().get(TRACE).cloned();
-    let given = given.filter(|it| !it.is_empty() && it.len() <= MAX_TRACE_BYTES);
-    let trace = given.or_else(|| HeaderValue::from_str(&request_id).ok());
+    let trace = gotenberg_trace(request.headers(), &request_id);
     let is_plain = !wants_json(request.headers());
     let replay = request.extensions().get::<Replay>().cloned();
     let answer = match (Hook::of(&api, request.headers()), replay) {

@@ -4,7 +4,7 @@ use ring::{digest, signature as ring_signature};
 use x509_cert::der::oid::ObjectIdentifier;
 
 use crate::{
-    der::{NotDer, Reader, Value, sequence, tag, value},
+    der::{DerError, Reader, Value, sequence, tag, value},
     oid,
 };
 
@@ -33,7 +33,7 @@ impl Digest {
     }
 
     /// The digest of the next `AlgorithmIdentifier`.
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, NotDer> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, DerError> {
         Ok(Self::of_oid(reader.sequence()?.expect(tag::OID)?))
     }
 

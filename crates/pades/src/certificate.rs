@@ -20,7 +20,7 @@ use x509_cert::{
 
 use crate::{
     algorithm::PublicKey,
-    der::{NotDer, Reader, Value, tag},
+    der::{DerError, Reader, Value, tag},
     oid,
 };
 
@@ -100,7 +100,7 @@ impl Certificate {
         &self.der
     }
 
-    fn try_raw(&self) -> Result<Raw<'_>, NotDer> {
+    fn try_raw(&self) -> Result<Raw<'_>, DerError> {
         let mut outer = Reader::new(&self.der).sequence()?;
         let signed = outer.expect(tag::SEQUENCE)?;
         let algorithm = outer.expect(tag::SEQUENCE)?;

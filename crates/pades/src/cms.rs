@@ -6,7 +6,7 @@ use x509_cert::der::oid::ObjectIdentifier;
 use crate::{
     Certificate, Error, Signer,
     algorithm::Digest,
-    der::{self, NotDer, Reader, Value, integer, sequence, set, tag, value},
+    der::{self, DerError, Reader, Value, integer, sequence, set, tag, value},
     oid,
 };
 
@@ -14,12 +14,12 @@ use crate::{
 const MAX_CERTIFICATES: usize = 100;
 
 /// A signature as it is made.
-pub(crate) struct Made {
+pub(crate) struct NewSignedData {
     signed_attributes: Vec<u8>,
     signature: Vec<u8>,
 }
 
-impl Made {
+impl NewSignedData {
     /// Signs the digest of a file.
     pub(crate) fn sign(signer: &dyn Signer, digest: &[u8]) -> Result<Self, Error> {
         let certificate = own(signer)?;
@@ -111,7 +111,7 @@ fn attribute(name: ObjectIdentifier, content: &[u8]) -> Vec<u8> {
 }
 
 /// A signature as it is read.
-pub(crate) struct Read<'a> {
+pub(crate) struct SignedData<'a> {
     /// What is signed inside of it, such as a `TSTInfo`; `None` if it is detached.
     pub(crate) content: Option<&'a [u8]>,
     pub(crate) content_type: Value<'a>,
@@ -129,12 +129,12 @@ struct SignerInfo<'a> {
     unsigned: Option<Value<'a>>,
 }
 
-impl<'a> Read<'a> {
+impl<'a> SignedData<'a> {
     /// Reads a `ContentInfo` with one signature.
-    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, NotDer> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, DerError> {
         let mut info = der::only(bytes)?.inside();
         if !oid::is(info.expect(tag::OID)?, oid::SIGNED_DATA) {
-            return Err(NotDer);
+            return Err(DerError);
         }
         let mut data = info.expect(tag::CONTEXT)?.inside().sequence()?;
         data.expect(tag::INTEGER)?;
@@ -150,7 +150,7 @@ impl<'a> Read<'a> {
             let mut list = list.inside();
             while !list.is_empty() {
                 if certificates.len() == MAX_CERTIFICATES {
-                    return Err(NotDer);
+                    return Err(DerError);
                 }
                 // Other kinds of certificates are nothing that a signature needs.
                 certificates.extend(Certificate::from_der(list.any()?.whole));
@@ -167,7 +167,7 @@ impl<'a> Read<'a> {
                 signer,
             }),
             // PAdES has one signer in each (EN 319 142-1, 4.1).
-            false => Err(NotDer),
+            false => Err(DerError),
         }
     }
 
@@ -235,7 +235,7 @@ impl<'a> Read<'a> {
                 true => Digest::read(&mut named)?,
                 false => Some(Digest::Sha256),
             };
-            Ok::<_, NotDer>((digest, named.expect(tag::OCTET_STRING)?.content))
+            Ok::<_, DerError>((digest, named.expect(tag::OCTET_STRING)?.content))
         };
         first().is_ok_and(|(digest, expected)| {
             digest.is_some_and(|digest| digest.of(&[certificate.der()]) == expected)
@@ -263,7 +263,7 @@ impl<'a> Read<'a> {
 }
 
 impl<'a> SignerInfo<'a> {
-    fn read(mut info: Reader<'a>) -> Result<Self, NotDer> {
+    fn read(mut info: Reader<'a>) -> Result<Self, DerError> {
         info.expect(tag::INTEGER)?;
         Ok(Self {
             id: info.any()?,

@@ -22,7 +22,7 @@ pub(crate) mod tag {
 
 /// The bytes are not DER, or not the structure that was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NotDer;
+pub(crate) struct DerError;
 
 /// One value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +41,10 @@ impl<'a> Value<'a> {
     }
 
     /// The bits of a bit string of whole bytes.
-    pub(crate) fn bits(self) -> Result<&'a [u8], NotDer> {
+    pub(crate) fn bits(self) -> Result<&'a [u8], DerError> {
         match (self.tag, self.content) {
             (tag::BIT_STRING, [0, bits @ ..]) => Ok(bits),
-            _ => Err(NotDer),
+            _ => Err(DerError),
         }
     }
 }
@@ -70,27 +70,27 @@ impl<'a> Reader<'a> {
     }
 
     /// The next value, of any tag.
-    pub(crate) fn any(&mut self) -> Result<Value<'a>, NotDer> {
+    pub(crate) fn any(&mut self) -> Result<Value<'a>, DerError> {
         let [tag, first, ..] = *self.rest else {
-            return Err(NotDer);
+            return Err(DerError);
         };
         if tag & 0x1f == 0x1f {
-            return Err(NotDer);
+            return Err(DerError);
         }
         let (length, head) = match first {
             0..=0x7f => (usize::from(first), 2),
             0x81..=0x84 => {
                 let count = usize::from(first & 0x7f);
-                let bytes = self.rest.get(2..2 + count).ok_or(NotDer)?;
+                let bytes = self.rest.get(2..2 + count).ok_or(DerError)?;
                 let length = bytes
                     .iter()
                     .fold(0, |sum, byte| sum << 8 | usize::from(*byte));
                 (length, 2 + count)
             }
-            _ => return Err(NotDer),
+            _ => return Err(DerError),
         };
-        let end = head.checked_add(length).ok_or(NotDer)?;
-        let whole = self.rest.get(..end).ok_or(NotDer)?;
+        let end = head.checked_add(length).ok_or(DerError)?;
+        let whole = self.rest.get(..end).ok_or(DerError)?;
         self.rest = &self.rest[end..];
         Ok(Value {
             tag,
@@ -100,15 +100,15 @@ impl<'a> Reader<'a> {
     }
 
     /// The next value, which must have this tag.
-    pub(crate) fn expect(&mut self, tag: u8) -> Result<Value<'a>, NotDer> {
+    pub(crate) fn expect(&mut self, tag: u8) -> Result<Value<'a>, DerError> {
         match self.peek() == Some(tag) {
             true => self.any(),
-            false => Err(NotDer),
+            false => Err(DerError),
         }
     }
 
     /// The next value if it has this tag.
-    pub(crate) fn optional(&mut self, tag: u8) -> Result<Option<Value<'a>>, NotDer> {
+    pub(crate) fn optional(&mut self, tag: u8) -> Result<Option<Value<'a>>, DerError> {
         match self.peek() == Some(tag) {
             true => self.any().map(Some),
             false => Ok(None),
@@ -116,18 +116,18 @@ impl<'a> Reader<'a> {
     }
 
     /// The values inside the next sequence.
-    pub(crate) fn sequence(&mut self) -> Result<Self, NotDer> {
+    pub(crate) fn sequence(&mut self) -> Result<Self, DerError> {
         Ok(self.expect(tag::SEQUENCE)?.inside())
     }
 }
 
 /// The only value in `bytes`; zeros may follow, as signatures are filled up with them (12.8.3.3.1).
-pub(crate) fn only(bytes: &[u8]) -> Result<Value<'_>, NotDer> {
+pub(crate) fn only(bytes: &[u8]) -> Result<Value<'_>, DerError> {
     let mut reader = Reader::new(bytes);
     let value = reader.any()?;
     match reader.rest.iter().all(|byte| *byte == 0) {
         true => Ok(value),
-        false => Err(NotDer),
+        false => Err(DerError),
     }
 }
 
@@ -202,7 +202,7 @@ mod tests {
             &[0x1f, 0x81, 0x01, 0],
             &[0x04, 0x01, 0x00, 0x01],
         ] {
-            assert_eq!(only(wrong), Err(NotDer), "{wrong:?}");
+            assert_eq!(only(wrong), Err(DerError), "{wrong:?}");
         }
         assert!(only(&[0x04, 0x01, 0x05, 0, 0]).is_ok(), "filled with zeros");
     }

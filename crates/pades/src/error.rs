@@ -1,8 +1,8 @@
-//! Errors of signing and of judging signatures.
+//! Errors of signing and of verifying signatures.
 
 use platen_fault::Code;
 
-use crate::der::NotDer;
+use crate::der::DerError;
 
 /// Why a file was not signed, or its signatures not read.
 #[derive(Debug, thiserror::Error)]
@@ -51,8 +51,8 @@ impl Error {
 }
 
 /// A structure inside of a signature cannot be read.
-impl From<NotDer> for Error {
-    fn from(_: NotDer) -> Self {
+impl From<DerError> for Error {
+    fn from(_: DerError) -> Self {
         Self::Pdf(platen_pdf::Error::Malformed(
             "a signature in it cannot be read",
         ))

@@ -1,5 +1,5 @@
 //! PAdES signatures of PDF files (ETSI EN 319 142-1): B-B, B-T, B-LT and B-LTA, by keys from files
-//! or any other [`Signer`], and judged. Structures of CMS, timestamps and revocation are written and
+//! or any other [`Signer`], and verified. Structures of CMS, timestamps and revocation are written and
 //! read here; `ring` signs and verifies, and `x509-cert` reads certificates.
 //!
 //! What strangers send, files, signatures and answers of authorities, is read without recursion, and
@@ -28,7 +28,9 @@ pub use self::{
     error::Error,
     key::{KeyFile, Signer},
     sign::{Level, Signing, add_timestamp, sign},
-    verify::{CertificateReport, Judgement, SignatureReport, TimestampReport, Validity, verify},
+    verify::{
+        CertificateReport, SignatureReport, TimestampReport, Validity, VerificationReport, verify,
+    },
 };
 
 /// A time in seconds since 1970 as people and programs read it: RFC 3339, in UTC.

@@ -8,7 +8,7 @@ use ring::{digest, hmac, pbkdf2};
 
 use crate::{
     Certificate,
-    der::{NotDer, Reader, Value, only, tag},
+    der::{DerError, Reader, Value, only, tag},
     oid,
 };
 
@@ -22,8 +22,8 @@ const OLD: &str = "is in a PKCS #12 file with old encryption; write it anew: ope
                    -legacy -in OLD -nodes | openssl pkcs12 -export -out NEW";
 const WRONG_PASSWORD: &str = "cannot be opened: the password is wrong";
 
-impl From<NotDer> for Problem {
-    fn from(_: NotDer) -> Self {
+impl From<DerError> for Problem {
+    fn from(_: DerError) -> Self {
         Self(BROKEN)
     }
 }
@@ -109,16 +109,16 @@ impl Found {
 }
 
 impl<'a> Value<'a> {
-    fn expect_octets(self) -> Result<&'a [u8], NotDer> {
+    fn expect_octets(self) -> Result<&'a [u8], DerError> {
         match self.tag {
             tag::OCTET_STRING => Ok(self.content),
-            _ => Err(NotDer),
+            _ => Err(DerError),
         }
     }
 }
 
 /// The content of a `ContentInfo`.
-fn content_of(mut info: Reader<'_>) -> Result<Value<'_>, NotDer> {
+fn content_of(mut info: Reader<'_>) -> Result<Value<'_>, DerError> {
     info.expect(tag::OID)?;
     info.expect(tag::CONTEXT)?.inside().any()
 }
@@ -201,10 +201,10 @@ fn decrypt(way: Value<'_>, sealed: &[u8], password: &str) -> Result<Vec<u8>, Pro
     pbkdf2::derive(function, count, salt, password.as_bytes(), &mut key);
     let opened = match size {
         32 => cbc::Decryptor::<aes::Aes256>::new_from_slices(&key, start)
-            .map_err(|_| NotDer)?
+            .map_err(|_| DerError)?
             .decrypt_padded_vec::<Pkcs7>(sealed),
         _ => cbc::Decryptor::<aes::Aes128>::new_from_slices(&key, start)
-            .map_err(|_| NotDer)?
+            .map_err(|_| DerError)?
             .decrypt_padded_vec::<Pkcs7>(sealed),
     };
     opened.map_err(|_| Problem(WRONG_PASSWORD))

@@ -5,7 +5,7 @@ use ring::digest;
 use crate::{
     Certificate, Error, Network,
     algorithm::Digest,
-    der::{self, NotDer, Reader, Value, sequence, tag, value},
+    der::{self, DerError, Reader, Value, sequence, tag, value},
     oid, time,
 };
 
@@ -119,7 +119,7 @@ fn ocsp_status(
     certificate: &Certificate,
     issuer: &Certificate,
     time: i64,
-) -> Result<Option<Status>, NotDer> {
+) -> Result<Option<Status>, DerError> {
     let mut answer = der::only(answer)?.inside();
     if answer.expect(tag::ENUMERATED)?.content != [0] {
         return Ok(None);
@@ -175,7 +175,7 @@ fn ocsp_status(
     Ok(None)
 }
 
-fn certificates(mut list: Reader<'_>) -> Result<Vec<Certificate>, NotDer> {
+fn certificates(mut list: Reader<'_>) -> Result<Vec<Certificate>, DerError> {
     let mut found = Vec::new();
     while !list.is_empty() && found.len() < MAX_CERTIFICATES {
         found.extend(Certificate::from_der(list.any()?.whole));
@@ -188,7 +188,7 @@ fn is_named(
     mut id: Reader<'_>,
     certificate: &Certificate,
     issuer: &Certificate,
-) -> Result<bool, NotDer> {
+) -> Result<bool, DerError> {
     let algorithm = id.sequence()?.expect(tag::OID)?;
     let hash = |bytes: &[u8]| match Digest::of_oid(algorithm) {
         Some(digest) => Some(digest.of(&[bytes])),
@@ -207,7 +207,7 @@ fn list_status(
     certificate: &Certificate,
     issuer: &Certificate,
     time: i64,
-) -> Result<Option<Status>, NotDer> {
+) -> Result<Option<Status>, DerError> {
     let mut outer = der::only(list)?.inside();
     let signed = outer.expect(tag::SEQUENCE)?;
     let algorithm = outer.expect(tag::SEQUENCE)?;
@@ -251,7 +251,7 @@ fn list_status(
 }
 
 /// Whether a list with these extensions has all certificates of its issuer that were revoked.
-fn is_whole(extensions: Value<'_>) -> Result<bool, NotDer> {
+fn is_whole(extensions: Value<'_>) -> Result<bool, DerError> {
     /// Some reasons only, an indirect list, or attribute certificates only (RFC 5280, 5.2.5).
     const PARTS: [u8; 3] = [0x83, 0x84, 0x85];
     let mut extensions = extensions.inside().sequence()?;

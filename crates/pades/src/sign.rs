@@ -5,10 +5,12 @@ use platen_pdf::{
     prepare_signature, read_evidence, read_signatures,
 };
 
+use serde::Deserialize;
+
 use crate::{
     Certificate, Error, Network, Signer,
     chain::known_chain,
-    cms::{Made, Read},
+    cms::{NewSignedData, SignedData},
     oid,
     revocation::{Evidence, ask},
     time, timestamp,
@@ -22,15 +24,20 @@ const TIMESTAMP_ROOM: usize = 24 << 10;
 const MAX_FETCHED: usize = 5;
 
 /// How much a signature proves (ETSI EN 319 142-1, 6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum Level {
     /// Who signed (B-B).
+    #[default]
+    #[serde(rename = "b-b")]
     Basic,
     /// When as well, by a timestamp (B-T).
+    #[serde(rename = "b-t")]
     Timestamp,
     /// And that the certificates were not revoked then (B-LT).
+    #[serde(rename = "b-lt")]
     LongTerm,
     /// And that nothing of it was made up later, by a timestamp of the document (B-LTA).
+    #[serde(rename = "b-lta")]
     Archival,
 }
 
@@ -79,7 +86,7 @@ pub fn sign(
             time::text(until)
         )));
     }
-    let stamper = Stamper::of(signing, network)?;
+    let stamper = TimestampClient::of(signing, network)?;
     let size: usize = (signer.certificates().iter())
         .map(|it| it.der().len())
         .sum();
@@ -97,7 +104,7 @@ pub fn sign(
     };
     let prepared = prepare_signature(file, &new, limits)?;
     let digest = signer.algorithm().digest().of(&prepared.covered());
-    let made = Made::sign(signer, &digest)?;
+    let made = NewSignedData::sign(signer, &digest)?;
     let token = match &stamper {
         Some(stamper) => Some(stamper.stamp(made.signature())?),
         None => None,
@@ -126,16 +133,16 @@ pub fn add_timestamp(
     network: &dyn Network,
     limits: &Limits,
 ) -> Result<Vec<u8>, Error> {
-    Stamper { address, network }.stamp_file(file, limits)
+    TimestampClient { address, network }.stamp_file(file, limits)
 }
 
 /// Asks for timestamps.
-struct Stamper<'a> {
+struct TimestampClient<'a> {
     address: &'a str,
     network: &'a dyn Network,
 }
 
-impl<'a> Stamper<'a> {
+impl<'a> TimestampClient<'a> {
     fn of(signing: &'a Signing, network: &'a dyn Network) -> Result<Option<Self>, Error> {
         match (&signing.timestamp_url, signing.level) {
             (_, Level::Basic) => Ok(None),
@@ -179,7 +186,7 @@ fn with_evidence(
 ) -> Result<Vec<u8>, Error> {
     let known = read_evidence(file, limits)?;
     let mut store = Store::default();
-    let mut gathered = Gathered {
+    let mut gathered = EvidenceCollector {
         network,
         now,
         others: (known.certificates.iter())
@@ -192,16 +199,16 @@ fn with_evidence(
         if signature.covered[1].end <= old {
             continue;
         }
-        let read = Read::new(&signature.contents)?;
+        let read = SignedData::new(&signature.contents)?;
         gathered.add(&read)?;
         if let Some(token) = read.timestamp() {
-            gathered.add(&Read::new(token)?)?;
+            gathered.add(&SignedData::new(token)?)?;
         }
     }
     Ok(add_evidence(file, &store, limits)?)
 }
 
-struct Gathered<'a> {
+struct EvidenceCollector<'a> {
     network: &'a dyn Network,
     now: i64,
     others: Vec<Certificate>,
@@ -209,8 +216,8 @@ struct Gathered<'a> {
     store: &'a mut Store,
 }
 
-impl Gathered<'_> {
-    fn add(&mut self, signature: &Read<'_>) -> Result<(), Error> {
+impl EvidenceCollector<'_> {
+    fn add(&mut self, signature: &SignedData<'_>) -> Result<(), Error> {
         let Some(leaf) = signature.certificate() else {
             return Ok(());
         };

@@ -5,22 +5,22 @@ use jiff::{
     tz::{Offset, TimeZone},
 };
 
-use crate::der::{NotDer, Value, tag};
+use crate::der::{DerError, Value, tag};
 
 /// Reads a `UTCTime` or a `GeneralizedTime`, both in UTC.
-pub(crate) fn read(value: Value<'_>) -> Result<i64, NotDer> {
-    let text = std::str::from_utf8(value.content).map_err(|_| NotDer)?;
-    let text = text.strip_suffix('Z').ok_or(NotDer)?;
+pub(crate) fn read(value: Value<'_>) -> Result<i64, DerError> {
+    let text = std::str::from_utf8(value.content).map_err(|_| DerError)?;
+    let text = text.strip_suffix('Z').ok_or(DerError)?;
     let digits = text.split('.').next().unwrap_or_default();
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(NotDer);
+        return Err(DerError);
     }
     let (year, rest) = match (value.tag, digits.len()) {
         (tag::GENERALIZED_TIME, 14) => digits.split_at(4),
         (tag::UTC_TIME, 12) => digits.split_at(2),
-        _ => return Err(NotDer),
+        _ => return Err(DerError),
     };
-    let number = |text: &str| text.parse::<i16>().map_err(|_| NotDer);
+    let number = |text: &str| text.parse::<i16>().map_err(|_| DerError);
     // Two digits are from 1950 to 2049 (RFC 5280, 4.1.2.5.1).
     let year = match (number(year)?, value.tag) {
         (year, tag::GENERALIZED_TIME) => year,
@@ -33,7 +33,7 @@ pub(crate) fn read(value: Value<'_>) -> Result<i64, NotDer> {
     DateTime::new(year, part(0)?, part(2)?, part(4)?, part(6)?, second, 0)
         .and_then(|time| time.to_zoned(TimeZone::UTC))
         .map(|time| time.timestamp().as_second())
-        .map_err(|_| NotDer)
+        .map_err(|_| DerError)
 }
 
 /// A time as people and programs read it: RFC 3339, in UTC.
@@ -98,7 +98,7 @@ mod tests {
             "70é101000001Z",
             "Z",
         ] {
-            assert_eq!(read(tag::UTC_TIME, wrong), Err(NotDer), "{wrong}");
+            assert_eq!(read(tag::UTC_TIME, wrong), Err(DerError), "{wrong}");
         }
         assert_eq!(text(0), "1970-01-01T00:00:00Z");
     }

@@ -3,8 +3,8 @@
 use crate::{
     Certificate, Error, Network,
     algorithm::Digest,
-    cms::Read,
-    der::{self, NotDer, integer, sequence, tag, value},
+    cms::SignedData,
+    der::{self, DerError, integer, sequence, tag, value},
     oid, time,
 };
 
@@ -71,12 +71,12 @@ struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    fn read(token: &'a [u8]) -> Result<Self, NotDer> {
-        let signed = Read::new(token)?;
-        Self::of(signed.content.ok_or(NotDer)?)
+    fn read(token: &'a [u8]) -> Result<Self, DerError> {
+        let signed = SignedData::new(token)?;
+        Self::of(signed.content.ok_or(DerError)?)
     }
 
-    fn of(content: &'a [u8]) -> Result<Self, NotDer> {
+    fn of(content: &'a [u8]) -> Result<Self, DerError> {
         let mut info = der::only(content)?.inside();
         info.expect(tag::INTEGER)?;
         info.expect(tag::OID)?;
@@ -101,7 +101,7 @@ impl<'a> Token<'a> {
 /// authority is trusted is another question.
 pub(crate) fn judge(token: &[u8], message: &[u8]) -> Result<Timestamp, &'static str> {
     let unreadable = |_| "it cannot be read";
-    let signed = Read::new(token).map_err(unreadable)?;
+    let signed = SignedData::new(token).map_err(unreadable)?;
     let content = signed.content.ok_or("it cannot be read")?;
     if !oid::is(signed.content_type, oid::TST_INFO) {
         return Err("it is none");

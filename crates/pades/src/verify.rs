@@ -1,4 +1,4 @@
-//! Judges the signatures of files: who signed, whether it holds, what was changed since, and whether
+//! Verifies the signatures of files: who signed, whether it holds, what was changed since, and whether
 //! the certificates are trusted.
 
 use platen_pdf::{
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     Certificate, Error, Trust,
     chain::{Chain, Distrust, chain},
-    cms::Read,
+    cms::SignedData,
     oid,
     revocation::{Evidence, Status},
     time, timestamp,
@@ -20,17 +20,17 @@ const MAX_CERTIFICATES: usize = 500;
 /// How far clocks may differ, in seconds.
 const CLOCKS: i64 = 300;
 
-/// What is to be said of the signatures of a file.
+/// What the verification of a file found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Judgement {
+pub struct VerificationReport {
     /// Whether there are signatures, and all are valid.
     pub valid: bool,
     /// The signatures and timestamps, in the order in which they cover the file.
     pub signatures: Vec<SignatureReport>,
 }
 
-/// What is to be said of a signature in all.
+/// The result for a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Validity {
@@ -50,7 +50,7 @@ pub struct SignatureReport {
     pub field: String,
     /// Whether it is a timestamp of the document.
     pub is_timestamp: bool,
-    /// What is to be said of it in all.
+    /// The result.
     pub validity: Validity,
     /// Why it is not valid.
     pub problems: Vec<String>,
@@ -68,8 +68,8 @@ pub struct SignatureReport {
     pub location: Option<String>,
     /// The page that shows it, from 1.
     pub page: Option<usize>,
-    /// `nothing`, `filling` or `comments`: what may be changed, where it certifies the document.
-    pub certification: Option<&'static str>,
+    /// What may be changed, where it certifies the document.
+    pub certification: Option<Certification>,
     /// Whether it covers the file to its end.
     pub covers_whole_file: bool,
     /// What was changed since.
@@ -122,7 +122,7 @@ impl CertificateReport {
     }
 }
 
-/// Judges the signatures of `file` at the time `now`, in seconds since 1970. Calls `checkpoint`
+/// Verifies the signatures of `file` at the time `now`, in seconds since 1970. Calls `checkpoint`
 /// before each, which may unwind to end the work.
 ///
 /// # Errors
@@ -133,10 +133,10 @@ pub fn verify(
     now: i64,
     limits: &Limits,
     checkpoint: &dyn Fn(),
-) -> Result<Judgement, Error> {
+) -> Result<VerificationReport, Error> {
     let signatures = read_signatures(file, limits)?;
     if signatures.is_empty() {
-        return Ok(Judgement {
+        return Ok(VerificationReport {
             valid: false,
             signatures: Vec::new(),
         });
@@ -145,7 +145,7 @@ pub fn verify(
     let certificates = store.certificates.iter().take(MAX_CERTIFICATES);
     let ocsp = store.ocsp.into_iter().map(Evidence::Ocsp);
     let lists = store.lists.into_iter().map(Evidence::List);
-    let judge = Judge {
+    let verifier = Verifier {
         file,
         trust,
         now,
@@ -160,16 +160,16 @@ pub fn verify(
     let mut reports = Vec::with_capacity(signatures.len());
     for signature in signatures.iter().rev() {
         checkpoint();
-        reports.push(judge.signature(signature, &mut proven)?);
+        reports.push(verifier.signature(signature, &mut proven)?);
     }
     reports.reverse();
-    Ok(Judgement {
+    Ok(VerificationReport {
         valid: reports.iter().all(|it| it.validity == Validity::Valid),
         signatures: reports,
     })
 }
 
-struct Judge<'a> {
+struct Verifier<'a> {
     file: &'a [u8],
     trust: &'a Trust,
     now: i64,
@@ -180,7 +180,7 @@ struct Judge<'a> {
 }
 
 /// A signature that holds: who made it, what came with it, and when it was there.
-struct Held {
+struct VerifiedSignature {
     certificate: Certificate,
     others: Vec<Certificate>,
     time: i64,
@@ -189,8 +189,8 @@ struct Held {
     proves: Option<i64>,
 }
 
-impl Judge<'_> {
-    /// Judges one; a trusted timestamp of the document moves `proven` back.
+impl Verifier<'_> {
+    /// Verifies one; a trusted timestamp of the document moves `proven` back.
     fn signature(&self, signature: &Signature, proven: &mut i64) -> Result<SignatureReport, Error> {
         let mut report = SignatureReport {
             field: signature.field.clone(),
@@ -204,7 +204,7 @@ impl Judge<'_> {
             reason: signature.reason.clone(),
             location: signature.location.clone(),
             page: signature.page,
-            certification: signature.certification.map(said),
+            certification: signature.certification,
             covers_whole_file: signature.covered[1].end == self.file.len(),
             changes: Vec::new(),
             revocation: "unknown",
@@ -250,7 +250,7 @@ impl Judge<'_> {
                     report.problems.push(problem);
                 }
             },
-            Err(distrust) => report.problems.push(told(&distrust, self.trust)),
+            Err(distrust) => report.problems.push(describe(&distrust, self.trust)),
         }
         if report.problems.is_empty() {
             report.validity = Validity::Valid;
@@ -269,8 +269,8 @@ impl Judge<'_> {
         signature: &Signature,
         report: &mut SignatureReport,
         proven: i64,
-    ) -> Result<Held, &'static str> {
-        let read = Read::new(&signature.contents).map_err(|_| "it cannot be read")?;
+    ) -> Result<VerifiedSignature, &'static str> {
+        let read = SignedData::new(&signature.contents).map_err(|_| "it cannot be read")?;
         if read.content.is_some() {
             return Err("it is not one of the file but of bytes inside of it");
         }
@@ -288,7 +288,7 @@ impl Judge<'_> {
             if stamp.time > self.now + CLOCKS {
                 return Err("its timestamp is from the future");
             }
-            let by = Held {
+            let by = VerifiedSignature {
                 certificate: stamp.certificate,
                 others: stamp.others,
                 time: proven,
@@ -307,7 +307,7 @@ impl Judge<'_> {
                 is_trusted,
             });
         }
-        Ok(Held {
+        Ok(VerifiedSignature {
             certificate: certificate.clone(),
             others: read.certificates.clone(),
             time,
@@ -321,7 +321,7 @@ impl Judge<'_> {
         signature: &Signature,
         report: &mut SignatureReport,
         proven: i64,
-    ) -> Result<Held, &'static str> {
+    ) -> Result<VerifiedSignature, &'static str> {
         let covered = self.covered(signature).concat();
         let stamp = timestamp::judge(&signature.contents, &covered)?;
         let authority = CertificateReport::of(&stamp.certificate);
@@ -330,7 +330,7 @@ impl Judge<'_> {
         if stamp.time > self.now + CLOCKS {
             return Err("it is from the future");
         }
-        Ok(Held {
+        Ok(VerifiedSignature {
             certificate: stamp.certificate,
             others: stamp.others,
             time: proven,
@@ -339,7 +339,7 @@ impl Judge<'_> {
         })
     }
 
-    fn chain(&self, held: &Held) -> Result<Chain, Distrust> {
+    fn chain(&self, held: &VerifiedSignature) -> Result<Chain, Distrust> {
         let others: Vec<Certificate> = held.others.iter().chain(&self.known).cloned().collect();
         chain(
             &held.certificate,
@@ -378,14 +378,6 @@ impl Judge<'_> {
     }
 }
 
-fn said(certification: Certification) -> &'static str {
-    match certification {
-        Certification::Nothing => "nothing",
-        Certification::Filling => "filling",
-        Certification::Comments => "comments",
-    }
-}
-
 /// Whether a change leaves a signature valid. Without certification forms may be filled in, as with
 /// it by default.
 fn is_allowed(change: &Change, certification: Option<Certification>) -> bool {
@@ -401,7 +393,7 @@ fn is_allowed(change: &Change, certification: Option<Certification>) -> bool {
     }
 }
 
-fn told(distrust: &Distrust, trust: &Trust) -> String {
+fn describe(distrust: &Distrust, trust: &Trust) -> String {
     match distrust {
         Distrust::NoAnchor(name) if trust.is_empty() => {
             format!("no authority is trusted; this one leads to `{name}`")

@@ -11,7 +11,7 @@ use std::{
     process::{Command, Output},
 };
 
-use process::{Service, is_missing};
+use process::{Service, validate, verapdf};
 use serde_json::{Value as Json, json};
 
 fn platen(folder: &Path, arguments: &[&str]) -> Output {
@@ -291,32 +291,16 @@ fn flows_and_lists_of_operations_sign_with_the_keys_of_the_variables() {
 
 #[test]
 fn a_signed_archival_file_is_archival() {
-    let home = || std::env::var("HOME").unwrap_or_default();
-    let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| format!("{}/.cache", home()));
-    let jars = format!("{cache}/platen/verapdf");
-    let java = Command::new("java").arg("--version").output().is_ok();
-    if is_missing("veraPDF", java && PathBuf::from(&jars).is_dir()) {
+    let Some(jars) = verapdf() else {
         return;
-    }
+    };
     let made = folder();
     let folder = made.path();
     example(folder, "invoice-xrechnung-de");
     let sign = ["pdf", "sign", "a.pdf", "-o", "b.pdf", "--key", "ada.pem"];
     done(folder, &[&sign[..], &["--box", "60,60,200,60"]].concat());
-    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("a folder"));
-    let output = Command::new("java")
-        .args(["-cp", &format!("{jars}/*")])
-        .arg(manifest.join("../../tests/conformance/Validate.java"))
-        .arg("3b")
-        .arg(folder.join("b.pdf"))
-        .output()
-        .expect("java");
-    let said = [output.stdout, output.stderr].concat();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&said)
-    );
+    let file = folder.join("b.pdf").display().to_string();
+    validate(&jars, &["3b".to_owned(), file]);
 }
 
 /// A form with files and fields: status and body.

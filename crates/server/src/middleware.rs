@@ -51,6 +51,19 @@ pub(crate) struct Admission {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
+/// The header by which clients of Gotenberg know their request.
+pub const GOTENBERG_TRACE: HeaderName = HeaderName::from_static("gotenberg-trace");
+/// Maximum length of a trace that a client sets, in bytes.
+const MAX_TRACE_BYTES: usize = 256;
+
+/// The value of [`GOTENBERG_TRACE`] in the response: the client's, or the ID of the request.
+#[must_use]
+pub fn gotenberg_trace(headers: &HeaderMap, request_id: &str) -> Option<HeaderValue> {
+    let given = headers.get(GOTENBERG_TRACE).cloned();
+    let given = given.filter(|it| !it.is_empty() && it.len() <= MAX_TRACE_BYTES);
+    given.or_else(|| HeaderValue::from_str(request_id).ok())
+}
+
 /// Request context for handlers.
 #[derive(Clone, Debug)]
 pub struct Context {

@@ -10,7 +10,7 @@ use super::error::{PdfChangeError, wrong};
 use crate::{Engine, signatures::now};
 
 /// Left, bottom, width and height of what is drawn in a field whose size is not known, in points.
-const USUAL_SIZE: [f32; 4] = [0.0, 0.0, 200.0, 60.0];
+const DEFAULT_BOX: [f32; 4] = [0.0, 0.0, 200.0, 60.0];
 /// Maximum width and height of what is to be seen, in points.
 const MAX_SIZE: f32 = 14_400.0;
 
@@ -21,7 +21,7 @@ pub struct SignChange {
     /// Name of the key.
     pub key: String,
     /// How much it proves: `b-b` (the default), `b-t`, `b-lt` or `b-lta`.
-    pub level: Option<SignLevel>,
+    pub level: Option<Level>,
     /// The field: one that is not signed, or the name of a new one.
     pub field: Option<String>,
     /// Why it is signed.
@@ -32,74 +32,24 @@ pub struct SignChange {
     pub contact: Option<String>,
     /// Certifies the document, and says what may be changed afterwards: `nothing`, `filling` or
     /// `comments`.
-    pub certify: Option<Certify>,
+    pub certify: Option<Certification>,
     /// The page that shows it, from 1; the first without it.
     pub page: Option<usize>,
     /// Where it is to be seen: left, bottom, width and height, in points from the lower left corner
     /// of the page. Not to be seen without it, except in a field that has a place already.
     #[serde(rename = "box")]
     pub area: Option<[f32; 4]>,
-    /// A picture or PDF that is shown.
+    /// A picture or PDF that is context.
     pub file: Option<String>,
-    /// A template that is shown, with its `data` and `signature` (`name`, `time`, `reason`,
+    /// A template that is context, with its `data` and `signature` (`name`, `time`, `reason`,
     /// `location`).
     pub template: Option<Json>,
     /// Data of the template.
     pub data: Option<Map<String, Json>>,
 }
 
-/// How much a signature proves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum SignLevel {
-    /// Who signed.
-    #[serde(rename = "b-b")]
-    Basic,
-    /// When as well.
-    #[serde(rename = "b-t")]
-    Timestamp,
-    /// And that certificates were not revoked.
-    #[serde(rename = "b-lt")]
-    LongTerm,
-    /// And that nothing of it was made up later.
-    #[serde(rename = "b-lta")]
-    Archival,
-}
-
-/// What may be changed after a certifying signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Certify {
-    /// Nothing.
-    Nothing,
-    /// Form fields may be filled in, and signatures added.
-    Filling,
-    /// Comments as well.
-    Comments,
-}
-
-impl From<SignLevel> for Level {
-    fn from(level: SignLevel) -> Self {
-        match level {
-            SignLevel::Basic => Self::Basic,
-            SignLevel::Timestamp => Self::Timestamp,
-            SignLevel::LongTerm => Self::LongTerm,
-            SignLevel::Archival => Self::Archival,
-        }
-    }
-}
-
-impl From<Certify> for Certification {
-    fn from(certify: Certify) -> Self {
-        match certify {
-            Certify::Nothing => Self::Nothing,
-            Certify::Filling => Self::Filling,
-            Certify::Comments => Self::Comments,
-        }
-    }
-}
-
-/// What is shown where a signature has a place and nothing else is asked for.
-fn usual_look(width: f32, height: f32) -> Json {
+/// What is context where a signature has a place and nothing else is asked for.
+fn default_appearance(width: f32, height: f32) -> Json {
     let size = (height / 6.0).clamp(4.0, 10.0);
     let style = json!({"fontSize": format!("{size}pt"), "spaceAfter": "0pt"});
     let line = |text: &str, when: &str| json!({"type": "text", "content": text, "when": when, "style": style});
@@ -148,22 +98,22 @@ impl Engine {
         };
         let time = now();
         let name = signer.certificates().first().map(|it| it.name());
-        let shown = Shown {
+        let context = AppearanceContext {
             name: name.unwrap_or_default(),
             time,
             beside,
             options,
         };
         let signing = Signing {
-            level: change.level.map_or(Level::Basic, Level::from),
+            level: change.level.unwrap_or_default(),
             timestamp_url: signatures.timestamp_url().map(str::to_owned),
             field: change.field.clone(),
             reason: change.reason.clone(),
             location: change.location.clone(),
             contact: change.contact.clone(),
             time,
-            certification: change.certify.map(Certification::from),
-            appearance: self.appearance(change, &shown)?,
+            certification: change.certify,
+            appearance: self.appearance(change, &context)?,
         };
         let network = signatures.network(options.stop.as_ref());
         for file in files {
@@ -203,7 +153,7 @@ impl Engine {
     fn appearance(
         &self,
         change: &SignChange,
-        shown: &Shown<'_>,
+        context: &AppearanceContext<'_>,
     ) -> Result<Option<Appearance>, PdfChangeError> {
         if change.file.is_some() && change.template.is_some() {
             return Err(wrong("a signature takes either `file` or `template`"));
@@ -219,14 +169,14 @@ impl Engine {
         if place.is_none() && !is_needed && change.field.is_none() {
             return Ok(None);
         }
-        let [.., width, height] = change.area.unwrap_or(USUAL_SIZE);
+        let [.., width, height] = change.area.unwrap_or(DEFAULT_BOX);
         let fits = |size: f32| (1.0..=MAX_SIZE).contains(&size);
         if !fits(width) || !fits(height) {
             return Err(wrong(format!(
                 "`box` is left, bottom, width and height in points; sizes are from 1 to {MAX_SIZE}"
             )));
         }
-        let (file, trimmed) = self.look(change, (width, height), shown)?;
+        let (file, trimmed) = self.look(change, (width, height), context)?;
         Ok(Some(Appearance {
             file,
             trimmed,
@@ -240,36 +190,36 @@ impl Engine {
         &self,
         change: &SignChange,
         (width, height): (f32, f32),
-        shown: &Shown<'_>,
+        context: &AppearanceContext<'_>,
     ) -> Result<(Vec<u8>, bool), PdfChangeError> {
         let failed = PdfChangeError::Stamp;
         if let Some(file) = &change.file {
-            let file = (shown.beside)(file)?;
+            let file = (context.beside)(file)?;
             return match file.starts_with(b"%PDF-") {
                 true => Ok((file, false)),
                 false => {
-                    let made = self.picture(&file, shown.options).map_err(failed)?;
+                    let made = self.picture(&file, context.options).map_err(failed)?;
                     Ok((made, true))
                 }
             };
         }
-        let usual = || usual_look(width, height);
-        let template = change.template.clone().unwrap_or_else(usual);
+        let default = || default_appearance(width, height);
+        let template = change.template.clone().unwrap_or_else(default);
         let mut data = change.data.clone().unwrap_or_default();
         let signature = json!({
-            "name": shown.name,
-            "time": platen_pades::time_text(shown.time),
+            "name": context.name,
+            "time": platen_pades::time_text(context.time),
             "reason": change.reason,
             "location": change.location,
         });
         data.insert("signature".to_owned(), signature);
-        let made = self.sheet(template.to_string(), Json::Object(data), shown.options);
+        let made = self.sheet(template.to_string(), Json::Object(data), context.options);
         Ok((made.map_err(failed)?, false))
     }
 }
 
 /// What a signature shows, and what with.
-struct Shown<'a> {
+struct AppearanceContext<'a> {
     name: String,
     time: i64,
     beside: &'a dyn Fn(&str) -> Result<Vec<u8>, PdfChangeError>,

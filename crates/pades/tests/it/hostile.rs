@@ -12,6 +12,9 @@ use crate::{
     signing::{judged, now, signed, signing},
 };
 
+/// The list of pages of files whose third object is their page.
+const ONE_PAGE: &str = "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>";
+
 fn basic(modern: bool) -> Vec<u8> {
     signed(&pdf(modern), &signing(Level::Basic), "p256")
 }
@@ -95,19 +98,19 @@ fn shadowed(objects: &[&str], object: &str) -> (Validity, Vec<Change>) {
 /// A file that its author made for what is changed after somebody else signed it.
 #[test]
 fn what_was_prepared_to_be_changed_is_found() {
-    let pages = "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>";
     let page = "<</Type/Page/Parent 2 0 R/Contents 4 0 R>>";
     let content = "<</Length 3>>stream\nq Q\nendstream";
     // Content that says of itself that it is a table of objects.
     let table = "<</Type/XRef/Length 3>>stream\nq Q\nendstream";
     let new = "4 0 obj\n<</Type/XRef/Length 9>>stream\n0 0 m 9 9\nendstream\nendobj\n";
     let catalog = "<</Type/Catalog/Pages 2 0 R>>";
-    let (validity, changes) = shadowed(&[catalog, pages, page, table], new);
+    let (validity, changes) = shadowed(&[catalog, ONE_PAGE, page, table], new);
     assert_eq!(validity, Validity::Invalid, "{changes:?}");
     // A list of contents that is also one of certificates.
     let catalog = "<</Type/Catalog/Pages 2 0 R/DSS<</Certs 4 0 R>>>>";
     let new = "4 0 obj\n[6 0 R]\nendobj\n";
-    let (validity, changes) = shadowed(&[catalog, pages, page, "[5 0 R]", content, content], new);
+    let (validity, changes) =
+        shadowed(&[catalog, ONE_PAGE, page, "[5 0 R]", content, content], new);
     assert_eq!(
         (validity, changes),
         (Validity::Invalid, vec![Change::Content])
@@ -115,12 +118,12 @@ fn what_was_prepared_to_be_changed_is_found() {
     // Content that is also what the file says of itself.
     let catalog = "<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>";
     let new = "4 0 obj\n<</Length 9>>stream\n0 0 m 9 9\nendstream\nendobj\n";
-    let (validity, _) = shadowed(&[catalog, pages, page, content], new);
+    let (validity, _) = shadowed(&[catalog, ONE_PAGE, page, content], new);
     assert_eq!(validity, Validity::Invalid);
     let new = "4 0 obj\n[6 0 R]\nendobj\n";
     // A list of certificates that becomes one of contents afterwards.
     let catalog = "<</Type/Catalog/Pages 2 0 R>>";
-    let objects = [catalog, pages, page, "[5 0 R]", content, content];
+    let objects = [catalog, ONE_PAGE, page, "[5 0 R]", content, content];
     let (validity, _) = shadowed(&objects, new);
     assert_eq!(validity, Validity::Invalid);
 }
@@ -128,10 +131,9 @@ fn what_was_prepared_to_be_changed_is_found() {
 #[test]
 fn a_field_that_waits_for_a_signature_is_signed_where_it_is() {
     let form = "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields 6 0 R>>>>";
-    let pages = "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>";
     let page = "<</Type/Page/Parent 2 0 R/Annots 4 0 R>>";
     let field = "<</Type/Annot/Subtype/Widget/FT/Sig/T(Here)/Rect[9 9 99 29]/F 4>>";
-    let objects = [form, pages, page, "[5 0 R]", field, "[5 0 R]"].map(str::to_owned);
+    let objects = [form, ONE_PAGE, page, "[5 0 R]", field, "[5 0 R]"].map(str::to_owned);
     let file = pdf_of(&objects);
     let first = signed(&file, &signing(Level::Basic), "rsa");
     let there = Signing {
@@ -185,7 +187,7 @@ fn a_form_that_multiplies_is_read_in_bounds() {
     let kids = "5 0 R ".repeat(100_000);
     let objects = [
         "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]>>>>".to_owned(),
-        "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>".to_owned(),
+        ONE_PAGE.to_owned(),
         "<</Type/Page/Parent 2 0 R>>".to_owned(),
         format!("<</T({name})/Kids[{kids}]>>"),
         format!("<</T({name})/FT/Tx/Parent 4 0 R>>"),
@@ -196,11 +198,10 @@ fn a_form_that_multiplies_is_read_in_bounds() {
 #[test]
 fn a_new_field_is_not_filled_in() {
     let form = "<</Type/Catalog/Pages 2 0 R/AcroForm 4 0 R>>";
-    let pages = "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>";
     let page = "<</Type/Page/Parent 2 0 R/Annots[5 0 R]>>";
     let fields = "<</Fields[5 0 R]>>";
     let field = "<</Type/Annot/Subtype/Widget/FT/Tx/T(Name)/Rect[9 9 99 29]/F 4>>";
-    let objects = [form, pages, page, fields, field].map(str::to_owned);
+    let objects = [form, ONE_PAGE, page, fields, field].map(str::to_owned);
     let file = signed(&pdf_of(&objects), &signing(Level::Basic), "p256");
     let filled = "5 0 obj\n<</Type/Annot/Subtype/Widget/FT/Tx/T(Name)/Rect[9 9 99 29]/F 4/V(Ada)>>\nendobj\n";
     let judgement = judged(&updated(&file, &[filled], ""));

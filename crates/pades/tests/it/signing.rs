@@ -3,7 +3,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use platen_pades::{
-    Error, Judgement, KeyFile, Level, Signer, Signing, Trust, Validity, add_timestamp, sign, verify,
+    Error, KeyFile, Level, Signer, Signing, Trust, Validity, VerificationReport, add_timestamp,
+    sign, verify,
 };
 use platen_pdf::{Appearance, Certification, Limits, SignaturePlace};
 
@@ -36,7 +37,7 @@ pub(crate) fn signed(file: &[u8], signing: &Signing, key: &str) -> Vec<u8> {
     sign(file, signing, &signer, authority, &Limits::default()).expect("signed")
 }
 
-pub(crate) fn judged(file: &[u8]) -> Judgement {
+pub(crate) fn judged(file: &[u8]) -> VerificationReport {
     verify(
         file,
         &authority().trust(),
@@ -124,7 +125,10 @@ fn what_is_certified_says_what_may_be_changed() {
     let stamped = add_timestamp(&closed, "http://time.test/", authority, &limits).expect("a time");
     let judgement = judged(&stamped);
     assert!(judgement.valid, "{judgement:#?}");
-    assert_eq!(judgement.signatures[0].certification, Some("nothing"));
+    assert_eq!(
+        judgement.signatures[0].certification,
+        Some(Certification::Nothing)
+    );
 
     let open = signed(&pdf(true), &certified(Certification::Filling), "rsa");
     let second = signed(&open, &signing(Level::Basic), "p256");

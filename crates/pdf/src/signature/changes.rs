@@ -66,7 +66,7 @@ pub enum Change {
     Content,
 }
 
-/// What was changed since the revision that ends after `end` bytes. New objects count where old ones
+/// The changes since the revision that ends after `end` bytes. New objects count where old ones
 /// refer to them.
 ///
 /// # Errors

@@ -9,6 +9,8 @@ mod read;
 mod update;
 
 pub(crate) use self::read::{is_signed, take_signatures};
+use serde::{Deserialize, Serialize};
+
 pub use self::{
     changes::{Change, changes_since},
     evidence::{Evidence, add_evidence, read_evidence},
@@ -17,7 +19,8 @@ pub use self::{
 };
 
 /// What may be changed after a certifying signature (table 254).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Certification {
     /// Nothing.
     Nothing,

@@ -29,6 +29,32 @@ pub fn has_chromium() -> bool {
     platen_browser::find_chromium(None).is_ok()
 }
 
+/// The folder of veraPDF, which `.ci/packages.sh` fetches; `None`, said aloud, if it is missing.
+pub fn verapdf() -> Option<PathBuf> {
+    let home = || std::env::var("HOME").unwrap_or_default();
+    let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| format!("{}/.cache", home()));
+    let jars = PathBuf::from(cache).join("platen/verapdf");
+    let java = Command::new("java").arg("--version").output().is_ok();
+    (!is_missing("veraPDF", java && jars.is_dir())).then_some(jars)
+}
+
+/// Validates files by veraPDF: pairs of a flavour and a path.
+#[track_caller]
+pub fn validate(jars: &Path, pairs: &[String]) {
+    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
+    let output = Command::new("java")
+        .args(["-cp", &format!("{}/*", jars.display())])
+        .arg(manifest.join("../../tests/conformance/Validate.java"))
+        .args(pairs)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{complaint}");
+    let sound = said.lines().filter(|line| line.ends_with(" ok")).count();
+    assert_eq!(sound, pairs.len() / 2, "{said}");
+}
+
 /// A service, whose temporary files are in its folder.
 pub struct Service {
     pub process: Child,

@@ -211,7 +211,7 @@ pub struct Config {
     /// Files that forms name by URL.
     #[serde(flatten)]
     pub download: DownloadConfig,
-    /// Keys that sign PDF files, and who is asked and trusted.
+    /// Signing keys, and the authorities that are asked and trusted.
     #[serde(flatten)]
     pub signature: SignatureConfig,
     /// Distributed traces.

@@ -266,7 +266,7 @@ settings! {
     }
     "Signatures of PDF files" {
         signature_keys_dir: PathBuf = "SIGNATURE_KEYS_DIR", "none", "Folder of the keys that sign: `NAME.pem` with key and certificates, or `NAME.p12` (PKCS #12) with its password in `NAME.password`. Whoever may render may sign with them.";
-        signature_trust_file: PathBuf = "SIGNATURE_TRUST_FILE", "none", "PEM file with the authorities that are trusted where signatures are judged.";
+        signature_trust_file: PathBuf = "SIGNATURE_TRUST_FILE", "none", "PEM file with the authorities that are trusted where signatures are verified.";
         timestamp_url: String = "TIMESTAMP_URL", "none", "Address of the timestamp authority (RFC 3161).";
         signature_allowed_hosts: Vec<String> = "SIGNATURE_ALLOWED_HOSTS", "none", "Hosts of OCSP services and lists of revoked certificates that signatures of level B-LT ask, such as `*.example.com`. That of `TIMESTAMP_URL` may be asked without it.";
         signature_allow_private_addresses: bool = "SIGNATURE_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts and `TIMESTAMP_URL`.";

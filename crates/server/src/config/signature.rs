@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{ConfigError, Settings, is_on};
 
-/// Keys that sign PDF files, and who is asked and trusted.
+/// Signing keys, and the authorities that are asked and trusted.
 #[derive(Clone, Debug, Serialize)]
 pub struct SignatureConfig {
     /// Folder of the keys.

@@ -24,7 +24,7 @@ use crate::{
     flows::Flows,
     log,
     metrics::Gauges,
-    middleware::Context,
+    middleware::{Context, GOTENBERG_TRACE, gotenberg_trace},
     operation::{self, Kind, Route, get, text},
     pool_metrics::{write_pools, write_processes},
     readiness::Readiness,
@@ -208,13 +208,9 @@ fn traced(
     headers: &HeaderMap,
     context: Option<Extension<Context>>,
 ) -> Response {
-    const TRACE: &str = "gotenberg-trace";
-    const MAX_BYTES: usize = 256;
-    let given = headers.get(TRACE).cloned();
-    let given = given.filter(|it| !it.is_empty() && it.len() <= MAX_BYTES);
-    let own = || HeaderValue::from_str(&context?.request_id).ok();
-    if let Some(trace) = given.or_else(own) {
-        response.headers_mut().insert(TRACE, trace);
+    let request_id = context.as_ref().map_or("", |context| &context.request_id);
+    if let Some(trace) = gotenberg_trace(headers, request_id) {
+        response.headers_mut().insert(GOTENBERG_TRACE, trace);
     }
     response
 }

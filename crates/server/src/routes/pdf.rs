@@ -78,7 +78,7 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
             .kind(Kind::Render)
             .tag(Tag::Render)
             .summary(
-                "Judges the signatures of PDF files, by name: who signed, whether they hold, what \
+                "Verifies the signatures of PDF files, by name: who signed, whether they hold, what \
                  was changed since, and whether the certificates are trusted.",
             )
             .body(form(json!({"files": files}), json!(["files"])))
@@ -219,7 +219,7 @@ pub(crate) async fn describe_files(
     .await
 }
 
-/// Judges the signatures of PDF files.
+/// Verifies the signatures of PDF files.
 pub(crate) async fn verify_files(
     State(api): State<PdfApi>,
     headers: HeaderMap,

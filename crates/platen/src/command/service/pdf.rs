@@ -15,9 +15,9 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     engine,
     pdf_files::{Files, Pages, create, name_of, tell},
+    pdf_inspect::{attachments, describe, verify},
     pdf_sign::SignArguments,
     pdf_stamp::StampArguments,
-    pdf_told::{attachments, describe, verify},
     read, read_json, signature_keys, write,
 };
 use crate::{
@@ -48,7 +48,7 @@ enum Operation {
         #[arg(required = true, value_name = "IN")]
         inputs: Vec<PathBuf>,
     },
-    /// Judge the signatures of PDF files: who signed, whether they hold, and what was changed since.
+    /// Verify the signatures of PDF files: who signed, whether they hold, and what was changed since.
     ///
     /// Fails if a file has no signature, or one that is not valid.
     Verify {

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use platen_engine::{Reach, Signatures, key_file};
 use serde_json::{Value as Json, json};
 
@@ -28,8 +28,8 @@ pub(super) struct SignArguments {
     key_password_file: Option<PathBuf>,
     /// What it proves: who signed (b-b), when (b-t), that certificates were not revoked (b-lt), and
     /// all of it for long (b-lta).
-    #[arg(long, default_value = "b-b")]
-    level: Level,
+    #[arg(long, default_value = "b-b", value_parser = ["b-b", "b-t", "b-lt", "b-lta"])]
+    level: String,
     /// Address of the timestamp authority, for all levels but b-b.
     #[arg(long, value_name = "URL")]
     timestamp_url: Option<String>,
@@ -45,9 +45,10 @@ pub(super) struct SignArguments {
     /// How to reach who signs.
     #[arg(long)]
     contact: Option<String>,
-    /// Certify the document, and allow these changes afterwards.
-    #[arg(long)]
-    certify: Option<Certify>,
+    /// Certify the document, and allow these changes afterwards: nothing, filling in form fields and
+    /// adding signatures, or comments as well.
+    #[arg(long, value_parser = ["nothing", "filling", "comments"])]
+    certify: Option<String>,
     /// Page that shows it; default: 1.
     #[arg(long)]
     page: Option<usize>,
@@ -74,39 +75,6 @@ fn area(text: &str) -> Result<[f32; 4], String> {
     numbers.ok_or_else(|| "write left, bottom, width and height, as in 60,60,180,50".to_owned())
 }
 
-/// What a signature proves.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Level {
-    /// Who signed.
-    #[value(name = "b-b")]
-    Basic,
-    /// When as well.
-    #[value(name = "b-t")]
-    Timestamp,
-    /// And that certificates were not revoked.
-    #[value(name = "b-lt")]
-    LongTerm,
-    /// And that nothing of it was made up later.
-    #[value(name = "b-lta")]
-    Archival,
-}
-
-/// What may be changed after a certifying signature.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Certify {
-    /// Nothing.
-    Nothing,
-    /// Form fields may be filled in, and signatures added.
-    Filling,
-    /// Comments as well.
-    Comments,
-}
-
-/// The name of a value as users write it.
-fn written(value: impl ValueEnum) -> Option<String> {
-    Some(value.to_possible_value()?.get_name().to_owned())
-}
-
 impl SignArguments {
     /// The key, and who may be asked.
     pub(super) fn signatures(&self) -> Result<Signatures, Failure> {
@@ -125,12 +93,12 @@ impl SignArguments {
         Ok(json!({
             "do": "sign",
             "key": KEY,
-            "level": written(self.level),
+            "level": self.level,
             "field": self.field,
             "reason": self.reason,
             "location": self.location,
             "contact": self.contact,
-            "certify": self.certify.and_then(written),
+            "certify": self.certify,
             "page": self.page,
             "box": self.area,
             "file": self.file.as_deref().map(name_of),

@@ -1,5 +1,5 @@
-//! Keys that sign, and who is trusted, as the variables of the service name them: for commands that
-//! run flows and lists of operations.
+//! Signing keys and trusted authorities that the variables of the service name, for commands that run
+//! flows and lists of operations.
 
 use std::path::PathBuf;
 

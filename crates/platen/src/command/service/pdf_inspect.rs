@@ -32,7 +32,7 @@ pub(super) fn describe(inputs: &[PathBuf]) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Judges the signatures of PDF files.
+/// Verifies the signatures of PDF files.
 pub(super) fn verify(inputs: &[PathBuf], trust: Option<&Path>) -> Result<ExitCode, Failure> {
     let mut signatures = Signatures::default();
     if let Some(path) = trust {
