@@ -79,6 +79,8 @@ words! {
         Piece = "piece",
         /// An output format.
         Format = "format",
+        /// The draft or the sample data of a template.
+        Draft = "draft",
     }
 }
 

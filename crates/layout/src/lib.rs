@@ -12,7 +12,7 @@ pub mod shape;
 mod text;
 
 pub use self::{
-    compose::{HEADING_TARGET, layout},
+    compose::{HEADING_TARGET, LayoutOptions, layout},
     face::FaceData,
     fonts::{FaceId, FaceInfo, FaceRange, FontBytes, FontLibrary, FontPart},
     page::Layout,

@@ -24,8 +24,22 @@ pub struct Layout {
     pub anchors: Vec<Anchor>,
     /// The document's styles, followed by those that layout added.
     pub styles: StyleTable,
+    /// Where the nodes of the template are, if they were asked for; outer nodes before those inside
+    /// them. A node may have several boxes on a page, as in a repeat.
+    pub node_boxes: Vec<NodeBox>,
     /// Warnings, for instance about characters that no font has.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// A part of a page that a node of the template has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeBox {
+    /// JSON pointer of the node.
+    pub path: Arc<str>,
+    /// Index of the page.
+    pub page: u32,
+    /// Where.
+    pub area: Area,
 }
 
 /// A page.

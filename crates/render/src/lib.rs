@@ -11,6 +11,7 @@ mod fonts;
 mod format;
 mod host;
 mod options;
+mod preview;
 mod render_options;
 mod renderer;
 mod unused_options;
@@ -28,7 +29,8 @@ pub use self::{
     format::Format,
     host::{FolderHost, MAX_ASSET_BYTES},
     options::{AttachmentRequest, Disposition, DocumentOptions, OptionsError, attachments},
-    render_options::RenderOptions,
+    preview::{Preview, PreviewBox, PreviewPage},
+    render_options::{PreviewPages, RenderOptions},
     renderer::{Rendered, Renderer, Stage, compile},
     unused_options::{Medium, unused_options},
 };

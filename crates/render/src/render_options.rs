@@ -7,6 +7,16 @@ use std::{
 
 use platen_document::template::{Orientation, PaperSize};
 use platen_formats::{csv, pdf};
+use serde::{Deserialize, Serialize};
+
+/// Which pages a preview shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviewPages {
+    /// The first, from 1. A document with fewer pages shows its last.
+    pub first: u32,
+    /// How many, at most.
+    pub count: u32,
+}
 
 /// Settings of a request that override the template's.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +39,9 @@ pub struct RenderOptions {
     pub page: Option<u32>,
     /// Resolution of a PNG; 144 if `None`.
     pub dots_per_inch: Option<f32>,
+    /// Pages of a preview: a PNG or SVG becomes a JSON document with these pages and where the nodes
+    /// of the template are on them, a [`Preview`](crate::Preview).
+    pub preview: Option<PreviewPages>,
     /// Table and style of a CSV.
     pub csv: csv::CsvOptions,
     /// Instant of `now()` and of the file's dates, in seconds since 1970; the system's clock if

@@ -16,12 +16,13 @@ use platen_document::{
     work::{self, Bounds},
 };
 use platen_fonts::FontSettings;
-use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
+use platen_layout::{FaceInfo, FontLibrary, Layout, LayoutOptions, Shaper};
 use serde_json::Value as Json;
 
 use crate::{
     Error, Format, RenderOptions,
     fonts::{self, MapFile},
+    preview,
     unused_options::{Medium, unused_options},
     write::{is_paged, needs_pages, write_pdf, write_picture, write_plain},
 };
@@ -165,9 +166,13 @@ impl Renderer {
         drop(data);
         clock.mark("bind")?;
         let mut pages = None;
+        let layout_options = LayoutOptions {
+            stop: options.stop.as_deref(),
+            node_boxes: options.preview.is_some(),
+        };
         if formats.iter().any(|format| needs_pages(*format, &document)) {
             let mut shaper = self.take_shaper();
-            let layout = platen_layout::layout(&document, &mut shaper, options.stop.as_deref());
+            let layout = platen_layout::layout(&document, &mut shaper, layout_options);
             clock.mark("layout")?;
             pages = Some((shaper, layout));
             if formats.iter().all(|format| is_paged(*format)) {
@@ -215,7 +220,12 @@ impl Renderer {
                     bytes
                 } else {
                     warnings.extend(platen_formats::picture::loss(document));
-                    write_picture(document, shaper, layout, format, options)?
+                    match options.preview {
+                        Some(shown) => {
+                            preview::write(document, shaper, layout, format, shown, options)?
+                        }
+                        None => write_picture(document, shaper, layout, format, options)?,
+                    }
                 }
             }
             (other, pages) => {

@@ -153,6 +153,7 @@ mod tests {
             }],
             page: Some(2),
             dots_per_inch: Some(72.0),
+            preview: None,
             csv: CsvOptions {
                 table: Some("t".to_owned()),
                 bom: true,

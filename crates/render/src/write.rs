@@ -50,6 +50,18 @@ pub(crate) fn write_picture(
     if page == 0 || page > pages {
         return Err(Error::NoSuchPage { page, pages });
     }
+    draw_page(document, shaper, layout, format, page, options)
+}
+
+/// Draws a page, counted from 1.
+pub(crate) fn draw_page(
+    document: &Document,
+    shaper: &Shaper,
+    layout: &Layout,
+    format: Format,
+    page: u32,
+    options: &RenderOptions,
+) -> Result<Vec<u8>, Error> {
     let index = (page - 1) as usize;
     let picture = if format == Format::Png {
         let resolution = options.dots_per_inch.unwrap_or(144.0);

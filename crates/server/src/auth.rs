@@ -11,7 +11,7 @@ use platen_fault::Code;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::{config::Config, problem::Problem};
+use crate::{config::Config, problem::Problem, session::Sessions};
 
 /// Access level of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,15 @@ pub(crate) struct Keys {
     keys: Vec<(Hash, bool)>,
     metrics: Option<Hash>,
     worker: Option<Hash>,
+    /// Accepts sessions instead of keys.
+    sessions: Option<Sessions>,
+}
+
+/// What a session says about a key: a hash of its hash, which does not help to guess it.
+fn fingerprint(hash: &Hash) -> String {
+    let again = Sha256::digest(hash);
+    let digits = again[..16].iter().map(|byte| format!("{byte:02x}"));
+    digits.collect()
 }
 
 fn hash(text: &[u8]) -> Hash {
@@ -65,7 +74,44 @@ impl Keys {
                 .worker_token
                 .as_ref()
                 .map(|token| hash(token.as_bytes())),
+            sessions: None,
         }
+    }
+
+    /// Accepts the cookies of `sessions`, too.
+    pub(crate) fn with_sessions(self, sessions: Sessions) -> Self {
+        Self {
+            sessions: Some(sessions),
+            ..self
+        }
+    }
+
+    /// What the cookie of a session says about a key, and whether the key has the admin scope.
+    ///
+    /// # Errors
+    /// 401 for an unknown key.
+    pub(crate) fn fingerprint(&self, key: &str) -> Result<(String, bool), Problem> {
+        match self.find(&hash(key.as_bytes())) {
+            Some(Caller::Key { index, admin }) => Ok((fingerprint(&self.keys[index].0), admin)),
+            _ => Err(unauthorized("this API key is unknown")),
+        }
+    }
+
+    /// True if a request shows a cookie, but no key.
+    pub(crate) fn is_session(&self, headers: &HeaderMap) -> bool {
+        key_of(headers).is_none() && self.session(headers).is_some()
+    }
+
+    /// The key that the session of a request stands for.
+    fn session(&self, headers: &HeaderMap) -> Option<Caller> {
+        let shown = self.sessions.as_ref()?.fingerprint(headers)?;
+        let mut keys = self.keys.iter().enumerate();
+        keys.find_map(|(index, (known, admin))| {
+            (fingerprint(known) == shown).then_some(Caller::Key {
+                index,
+                admin: *admin,
+            })
+        })
     }
 
     /// Checks the worker token.
@@ -99,12 +145,13 @@ impl Keys {
             Access::Metrics => self.check_metrics(headers),
             Access::Render | Access::Admin if !self.are_needed() => Ok(Caller::Anonymous),
             Access::Render | Access::Admin => {
-                let key = key_of(headers).ok_or_else(|| {
-                    unauthorized("an API key is required, in the header X-Api-Key")
-                })?;
-                let caller = self
-                    .find(&key)
-                    .ok_or_else(|| unauthorized("this API key is unknown"))?;
+                let caller = match key_of(headers) {
+                    Some(key) => (self.find(&hash(&key)))
+                        .ok_or_else(|| unauthorized("this API key is unknown"))?,
+                    None => self.session(headers).ok_or_else(|| {
+                        unauthorized("an API key is required, in the header X-Api-Key")
+                    })?,
+                };
                 match caller {
                     Caller::Key { admin: false, .. } if access == Access::Admin => {
                         Err(Problem::new(
@@ -132,8 +179,7 @@ impl Keys {
         }
     }
 
-    fn find(&self, key: &[u8]) -> Option<Caller> {
-        let given = hash(key);
+    fn find(&self, given: &Hash) -> Option<Caller> {
         let mut found = None;
         for (index, (known, admin)) in self.keys.iter().enumerate() {
             // Compare every key: the time must not reveal which one matches.

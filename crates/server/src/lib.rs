@@ -45,6 +45,7 @@ mod routes;
 mod sandbox;
 mod server;
 pub mod services;
+mod session;
 mod shared_limits;
 mod start_error;
 mod stores;

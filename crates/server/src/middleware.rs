@@ -25,7 +25,7 @@ use tracing::Instrument as _;
 
 use crate::{
     access_log::AccessLog,
-    auth::Keys,
+    auth::{Access, Keys},
     base_url::{self, BaseUrl},
     compression,
     cors::{self, AllowedOrigins},
@@ -34,7 +34,7 @@ use crate::{
     operation::{Kind, Operation, OperationTable},
     problem::Problem,
     rate_limit::{Client, RateLimit},
-    request_id,
+    request_id, session,
 };
 
 /// Authentication and rate limits.
@@ -168,7 +168,12 @@ fn admit(
     if !admission.keys.are_needed() {
         check_host(request.uri(), headers)?;
     }
-    let caller = match admission.keys.check(headers, route.access) {
+    let checked = match route.access != Access::Open && admission.keys.is_session(headers) {
+        true => session::check_origin(request.method(), headers),
+        false => Ok(()),
+    };
+    let checked = checked.and_then(|()| admission.keys.check(headers, route.access));
+    let caller = match checked {
         Ok(caller) => caller,
         Err(problem) => {
             admission.requests.take(anonymous, 1)?;

@@ -19,6 +19,7 @@ use crate::{
     results::Results,
     sandbox::Sandbox,
     services::{Opened, Services},
+    session::Sessions,
     start_error::Error,
     stores::{self, Stores, Use},
 };
@@ -95,6 +96,7 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         Arc::clone(&files.key),
         config.s3.is_piece_redirected,
     );
+    let sessions = Sessions::new(Arc::clone(&files.key));
     let metrics = Arc::new(Metrics::default());
     let results = Results::new(&config, files.results, files.key, Arc::clone(&metrics));
     let sandbox = Arc::new(Sandbox::new(&config));
@@ -121,6 +123,7 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         requests: files.requests,
         bucket: files.bucket,
         metrics,
+        sessions,
         group,
         lock,
         database_lock,

@@ -26,6 +26,7 @@ use crate::{
         pieces::{self, PieceApi},
         render::{self, BatchLimits, RenderApi},
         results,
+        studio::{self, StudioApi},
         templates::{self, TemplateApi},
     },
     services::Services,
@@ -37,6 +38,12 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
     mount_health(&mut mounted, services);
     mount_documents(&mut mounted, services);
     mount_flows(&mut mounted, services);
+    let studio = StudioApi {
+        keys: Arc::clone(&services.keys),
+        sessions: services.sessions.clone(),
+        intake: Arc::clone(&services.intake),
+    };
+    mounted.add(studio::routes(), studio);
     for extension in extensions {
         extension.mount(&mut mounted);
     }
@@ -82,6 +89,7 @@ fn mount_documents(mounted: &mut Mounted, services: &Services) {
     let config = &services.config;
     let templates = TemplateApi {
         renderer: Arc::clone(&services.renderer),
+        drafts: Arc::clone(&services.drafts),
         intake: Arc::clone(&services.intake),
     };
     let batches = BatchLimits {

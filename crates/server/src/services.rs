@@ -7,7 +7,7 @@ use platen_engine::Engine;
 use platen_fault::Resource;
 use platen_runs::{Fleet, execution::Replay};
 use platen_storage::{
-    ServiceLock,
+    DraftStore, ServiceLock,
     blobs::{Bucket, RequestFiles},
 };
 use platen_supervise::ProcessGroup;
@@ -25,6 +25,7 @@ use crate::{
     rendering::{Renderer, chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
     results::Results,
     sandbox::Sandbox,
+    session::Sessions,
     stores::Stores,
     templates::{TemplateRepository, Writers},
 };
@@ -39,6 +40,7 @@ pub(crate) struct Opened {
     pub(crate) requests: Arc<dyn RequestFiles>,
     pub(crate) bucket: Option<Arc<Bucket>>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) sessions: Sessions,
     /// Position in the process group, if there are several processes.
     pub(crate) group: Option<ProcessGroup>,
     /// Lock on the data folder; the leader holds it.
@@ -55,6 +57,7 @@ pub struct Services {
     pub renderer: Arc<Renderer>,
     /// Converts documents.
     pub libreoffice: Arc<LibreOffice>,
+    pub(crate) drafts: Arc<dyn DraftStore>,
     pub(crate) flow_definitions: TemplateRepository,
     pub(crate) flows: Arc<Flows>,
     /// Accepts requests to be executed later.
@@ -70,6 +73,8 @@ pub struct Services {
     pub intake: Arc<Intake>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) keys: Arc<Keys>,
+    /// Sessions of browsers.
+    pub(crate) sessions: Sessions,
     /// Rate limit of requests, per minute and client.
     pub(crate) request_rate: Arc<RateLimit>,
     /// Rate limit of renderings, per minute and client.
@@ -99,6 +104,7 @@ impl Services {
             requests,
             bucket,
             metrics,
+            sessions,
             group,
             lock,
             database_lock,
@@ -109,15 +115,8 @@ impl Services {
             let (metrics, writers) = (Arc::clone(&metrics), writers.clone());
             TemplateRepository::new(store, resource, &config, metrics, writers)
         };
-        let renderer = Arc::new(Renderer {
-            engine: Arc::new(engine),
-            templates: repository(store.templates(), Resource::Template),
-            slots: Arc::new(Slots::new(&config, Arc::clone(&metrics))),
-            chromium: Arc::new(Chromium::new(&config)),
-            metrics: Arc::clone(&metrics),
-            timeout: config.render_timeout(),
-            assets_dir: config.assets_dir.clone(),
-        });
+        let templates = repository(store.templates(), Resource::Template);
+        let renderer = renderer(&config, engine, templates, &metrics);
         let flow_definitions = repository(store.flows(), Resource::Flow);
         let libreoffice = Arc::new(LibreOffice::new(&config));
         let pieces = Arc::new(pieces);
@@ -137,6 +136,7 @@ impl Services {
         Ok(Self {
             renderer,
             libreoffice,
+            drafts: store.drafts(),
             flow_definitions,
             flows,
             pieces,
@@ -147,7 +147,8 @@ impl Services {
             bucket,
             intake,
             sandbox,
-            keys: Arc::new(take_keys(&mut config)),
+            keys: Arc::new(take_keys(&mut config).with_sessions(sessions.clone())),
+            sessions,
             request_rate: rate(config.rate_limit_max, fleet.as_ref()),
             render_rate: rate(config.rate_limit_render_max, fleet.as_ref()),
             fleet,
@@ -182,6 +183,23 @@ impl Services {
             let _ = lock.unlock();
         }
     }
+}
+
+fn renderer(
+    config: &Config,
+    engine: Engine,
+    templates: TemplateRepository,
+    metrics: &Arc<Metrics>,
+) -> Arc<Renderer> {
+    Arc::new(Renderer {
+        engine: Arc::new(engine),
+        templates,
+        slots: Arc::new(Slots::new(config, Arc::clone(metrics))),
+        chromium: Arc::new(Chromium::new(config)),
+        metrics: Arc::clone(metrics),
+        timeout: config.render_timeout(),
+        assets_dir: config.assets_dir.clone(),
+    })
 }
 
 /// Who else writes templates and flows.

@@ -17,6 +17,7 @@ pub use self::{
         documents::{
             DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
         },
+        drafts::{DraftInfo, DraftKind, DraftStore, NewDraft, StoredDraft},
         peers::{Peers, Signal},
         postgres::{
             PostgresOptions, PostgresStore, SchemaVersions, ServiceLock, Share, Transport, transfer,

@@ -12,7 +12,7 @@ use platen_formats::{
     csv::{CsvOptions, CsvValues},
     pdf::{Attachment, Error as PdfError, Relationship, Standard},
 };
-use platen_render::{Error as RenderError, Format, RenderOptions, Rendered, Stage};
+use platen_render::{Error as RenderError, Format, PreviewPages, RenderOptions, Rendered, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -70,6 +70,7 @@ struct JobHead {
     untagged: bool,
     page: Option<u32>,
     dots_per_inch: Option<f32>,
+    preview: Option<PreviewPages>,
     csv: CsvHead,
     now_unix_seconds: Option<i64>,
     attachments: Vec<AttachmentHead>,
@@ -139,6 +140,7 @@ pub(super) fn encode_job(
         untagged: options.untagged,
         page: options.page,
         dots_per_inch: options.dots_per_inch,
+        preview: options.preview,
         csv: CsvHead {
             table: options.csv.table.clone(),
             delimiter: options.csv.delimiter,
@@ -213,6 +215,7 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
             attachments,
             page: head.page,
             dots_per_inch: head.dots_per_inch,
+            preview: head.preview,
             csv: CsvOptions {
                 table: head.csv.table,
                 delimiter: head.csv.delimiter,
@@ -373,6 +376,7 @@ mod tests {
             }],
             page: Some(2),
             dots_per_inch: Some(72.0),
+            preview: Some(PreviewPages { first: 2, count: 3 }),
             csv: csv.clone(),
             ..RenderOptions::default()
         };
@@ -385,6 +389,7 @@ mod tests {
         assert_eq!(job.options.standard, Some(Standard::PdfA3b));
         assert_eq!(job.options.now_unix_seconds, Some(7));
         assert_eq!(job.options.csv, csv);
+        assert_eq!(job.options.preview, options.preview);
         let attachment = &job.options.attachments[0];
         assert_eq!(attachment.relationship, Relationship::Source);
         assert_eq!(**attachment.bytes, *b"<a/>");

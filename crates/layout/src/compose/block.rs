@@ -10,6 +10,8 @@ use platen_document::{
 use super::{
     composer::{Composer, Output, Place},
     fragment::Fragment,
+    marking::Marking,
+    node_boxes::NodeMark,
     page_rows::Heights,
 };
 use crate::{page::TagId, text::Sink};
@@ -84,7 +86,17 @@ impl Composer<'_> {
             self.tags.begin_node(&block.path);
         }
         let outer = std::mem::replace(&mut self.text.node, Arc::clone(&block.path));
-        self.block_kind(block, place, out);
+        if self.marks_nodes {
+            let mark = NodeMark {
+                path: Arc::clone(&block.path),
+                x: place.x,
+                width: place.width,
+                fixed: None,
+            };
+            self.block_kind(block, place, &mut Marking { out, mark });
+        } else {
+            self.block_kind(block, place, out);
+        }
         self.text.node = outer;
     }
 

@@ -96,6 +96,8 @@ pub(crate) struct Composer<'a> {
     pub(super) page: bound::Page,
     /// Tables whose rows depend on where pages end.
     pub(super) page_tables: Vec<PageTable>,
+    /// Whether fragments are marked with their nodes.
+    pub(super) marks_nodes: bool,
 }
 
 /// Position of a block, and its parent in the logical structure.
@@ -149,6 +151,7 @@ impl<'a> Composer<'a> {
             list_level: 0,
             page: bound::Page::default(),
             page_tables: Vec::new(),
+            marks_nodes: false,
         }
     }
 

@@ -21,6 +21,7 @@ use self::columns::Band;
 use super::{
     composer::Composer,
     fragment::{Body, Fragment, MIN_PART, split_fragment},
+    node_boxes::NodeBoxes,
     notes::Notes,
     page_rows::{Active, PageRowsMark, PlacedRows},
     room::Room,
@@ -65,6 +66,7 @@ pub(super) struct Flow<'s> {
     pub origins: Vec<PageOrigin>,
     pub outline: Vec<OutlineEntry>,
     pub anchors: Vec<Anchor>,
+    pub boxes: NodeBoxes,
     section: usize,
     page_size: (f32, f32),
     /// Text areas of the section's first page and of its other pages.
@@ -103,6 +105,7 @@ impl<'s> Flow<'s> {
             origins: Vec::new(),
             outline: Vec::new(),
             anchors: Vec::new(),
+            boxes: NodeBoxes::default(),
             section: 0,
             page_size: (0.0, 0.0),
             frames: [Frame::default(); 2],

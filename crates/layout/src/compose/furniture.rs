@@ -6,6 +6,7 @@ use super::{
     composer::{Composer, Place},
     flow::{Flow, Frame},
     fragment::{Fragment, Mark, stack_height},
+    node_boxes::NodeMark,
     notes::NoteLines,
     paragraph::TextBox,
     running_head::RunningHeads,
@@ -146,14 +147,22 @@ impl Composer<'_> {
                 (side.footer(section), Artifact::Footer),
             ] {
                 if !blocks.is_empty() {
-                    self.draw_furniture(blocks, kind, page);
+                    for (node, y, height) in self.draw_furniture(blocks, kind, page) {
+                        flow.boxes.add(index as u32, node, 0.0, y, height);
+                    }
                 }
             }
         }
         self.furniture = false;
     }
 
-    fn draw_furniture(&mut self, blocks: &[Block], kind: Artifact, page: &mut Page) {
+    /// Draws a header or a footer. Returns its nodes with their top and height.
+    fn draw_furniture(
+        &mut self,
+        blocks: &[Block],
+        kind: Artifact,
+        page: &mut Page,
+    ) -> Vec<(NodeMark, f32, f32)> {
         let margins = self.page.margins;
         let place = Place {
             x: margins.left,
@@ -168,7 +177,7 @@ impl Composer<'_> {
         };
         let mut sink = Sink::default();
         sink.items.push(Item::Artifact(kind));
-        let overlays = draw_stack(fragments, &mut sink);
+        let Stack { overlays, nodes } = draw_stack(fragments, &mut sink);
         let as_furniture = |sink: &mut Sink| {
             for item in &mut sink.items {
                 if matches!(item, Item::Artifact(_)) {
@@ -182,6 +191,10 @@ impl Composer<'_> {
             as_furniture(&mut overlay);
             overlay.append_to(page, 0.0, 0.0);
         }
+        let moved = nodes
+            .into_iter()
+            .map(|(node, y, height)| (node, top + y, height));
+        moved.collect()
     }
 
     /// The lines of a footnote with their heights.
@@ -239,25 +252,37 @@ fn edge(margin: f32) -> f32 {
     (margin / 2.0).min(MAX_EDGE)
 }
 
-/// Draws fragments on top of each other, from y = 0. Returns content at fixed positions.
-fn draw_stack(fragments: impl IntoIterator<Item = Fragment>, sink: &mut Sink) -> Vec<Sink> {
-    let mut overlays = Vec::new();
-    let mut placed = |marks: Vec<Mark>, _: f32| {
-        overlays.extend(marks.into_iter().filter_map(|mark| match mark {
-            Mark::Overlay(sink) => Some(sink),
-            _ => None,
-        }));
+/// What fragments on top of each other have besides what they draw.
+#[derive(Default)]
+struct Stack {
+    /// Content at fixed positions.
+    overlays: Vec<Sink>,
+    /// Nodes of the template, with their top and height.
+    nodes: Vec<(NodeMark, f32, f32)>,
+}
+
+/// Draws fragments on top of each other, from y = 0.
+fn draw_stack(fragments: impl IntoIterator<Item = Fragment>, sink: &mut Sink) -> Stack {
+    let mut stack = Stack::default();
+    let mut placed = |marks: Vec<Mark>, y: f32, height: f32| {
+        for mark in marks {
+            match mark {
+                Mark::Overlay(sink) => stack.overlays.push(sink),
+                Mark::Node(node) => stack.nodes.push((node, y, height)),
+                Mark::Heading { .. } | Mark::Anchor(_) => {}
+            }
+        }
     };
     let mut y = 0.0;
     for (index, fragment) in fragments.into_iter().enumerate() {
         if index > 0 {
             y += fragment.gap;
         }
-        placed(fragment.marks, y);
+        placed(fragment.marks, y, fragment.height);
         fragment.body.draw(y, fragment.height, sink, &mut placed);
         y += fragment.height;
     }
-    overlays
+    stack
 }
 
 /// What decides the header and footer of a page.

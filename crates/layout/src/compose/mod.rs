@@ -13,7 +13,9 @@ mod fragment;
 mod furniture;
 mod group;
 mod list;
+mod marking;
 mod media;
+mod node_boxes;
 mod notes;
 mod page_rows;
 mod paragraph;
@@ -43,14 +45,23 @@ use crate::{
 /// otherwise alternate for ever.
 const MAX_PASSES: usize = 4;
 
-/// Lays out `document` with the fonts of `shaper`. Once `stop` is true, returns early with an
-/// unfinished layout.
+/// What a layout does beyond pages, and when it ends early.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LayoutOptions<'s> {
+    /// Once this is true, the layout returns early, unfinished.
+    pub stop: Option<&'s AtomicBool>,
+    /// Whether to record where the nodes of the template are, in [`Layout::node_boxes`].
+    pub node_boxes: bool,
+}
+
+/// Lays out `document` with the fonts of `shaper`.
 #[must_use]
-pub fn layout(document: &Document, shaper: &mut Shaper, stop: Option<&AtomicBool>) -> Layout {
+pub fn layout(document: &Document, shaper: &mut Shaper, options: LayoutOptions<'_>) -> Layout {
+    let stop = options.stop;
     shaper.begin(&document.language);
     let mut known = Known::default();
     for pass in 1.. {
-        let (layout, needs_numbers, section_counts) = compose(document, shaper, &known, stop);
+        let (layout, needs_numbers, section_counts) = compose(document, shaper, &known, options);
         let stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         if stopped || !needs_numbers || pass == MAX_PASSES {
             return layout;
@@ -88,10 +99,11 @@ fn compose(
     document: &Document,
     shaper: &mut Shaper,
     known: &Known,
-    stop: Option<&AtomicBool>,
+    options: LayoutOptions<'_>,
 ) -> (Layout, bool, Vec<u32>) {
     let mut composer = Composer::new(document, shaper, known);
-    let mut flow = Flow::new(stop);
+    composer.marks_nodes = options.node_boxes;
+    let mut flow = Flow::new(options.stop);
     for (index, section) in document.sections.iter().enumerate() {
         composer.page = section.page;
         let frames = composer.text_frames(section);
@@ -127,6 +139,7 @@ fn compose(
         tags: composer.tags,
         outline: flow.outline,
         anchors: flow.anchors,
+        node_boxes: flow.boxes.finish(),
         styles: composer.text.styles,
         warnings: composer.text.warnings,
     };

@@ -208,7 +208,7 @@ impl Composer<'_> {
         sink.items.push(Item::Artifact(Artifact::Repeated));
         fragment
             .body
-            .draw(0.0, fragment.height, &mut sink, &mut |_, _| {});
+            .draw(0.0, fragment.height, &mut sink, &mut |_, _, _| {});
         (sink, fragment.height)
     }
 }

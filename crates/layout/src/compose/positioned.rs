@@ -1,10 +1,13 @@
 //! Content at a fixed position of its page, outside the flow of the text.
 
+use std::sync::Arc;
+
 use platen_document::bound::{Block, Positioned};
 
 use super::{
     composer::{Composer, Output, Place},
     fragment::{Fragment, Mark, stack_height},
+    node_boxes::NodeMark,
 };
 use crate::{
     page::{Area, Item, TagKind},
@@ -45,6 +48,9 @@ impl Composer<'_> {
         let mut sink = Sink::default();
         frame.draw_background(area, &mut sink);
         let mut marks = Vec::new();
+        if self.marks_nodes {
+            marks.push(Mark::Node(node_at(block, area)));
+        }
         if let Some(id) = &block.id {
             marks.push(Mark::Anchor(id.to_string()));
         }
@@ -53,8 +59,13 @@ impl Composer<'_> {
             if index > 0 {
                 y += fragment.gap;
             }
-            marks.extend(fragment.marks);
-            let mut placed = |inner: Vec<Mark>, _: f32| marks.extend(inner);
+            let mut placed = |inner: Vec<Mark>, y: f32, height: f32| {
+                marks.extend(inner.into_iter().map(|mark| match mark {
+                    Mark::Node(node) => Mark::Node(node.fixed_at(y, height)),
+                    mark => mark,
+                }));
+            };
+            placed(fragment.marks, y, fragment.height);
             fragment
                 .body
                 .draw(y, fragment.height, &mut sink, &mut placed);
@@ -70,5 +81,15 @@ impl Composer<'_> {
             ..Fragment::default()
         };
         out.push(self, fragment);
+    }
+}
+
+/// The mark of a block that is at a fixed position.
+fn node_at(block: &Block, area: Area) -> NodeMark {
+    NodeMark {
+        path: Arc::clone(&block.path),
+        x: area.x,
+        width: area.width,
+        fixed: Some((area.y, area.height)),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use platen_document::{BindOptions, bind, compile, host::FixedHost, template_from_json};
 use platen_layout::{
-    FontLibrary, Layout, Shaper, layout,
+    FontLibrary, Layout, LayoutOptions, Shaper, layout,
     page::{Item, Page, TextRun},
 };
 use serde_json::{Value, json};
@@ -51,6 +51,19 @@ pub fn sheet(body: Value, data: Value) -> Sheet {
 
 /// Lays out a template; missing parts are as in [`sheet`].
 pub fn sheet_with(parts: Value, data: Value) -> Sheet {
+    laid_out(parts, data, LayoutOptions::default())
+}
+
+/// Lays out `body` as [`sheet`] does, and records where its nodes are.
+pub fn sheet_with_nodes(body: Value, data: Value) -> Sheet {
+    let options = LayoutOptions {
+        node_boxes: true,
+        ..LayoutOptions::default()
+    };
+    laid_out(json!({"body": body}), data, options)
+}
+
+fn laid_out(parts: Value, data: Value, options: LayoutOptions<'_>) -> Sheet {
     let mut template = json!({
         "key": "test", "name": "Test",
         "page": {"size": {"width": "300pt", "height": "400pt"}, "margins": "30pt"},
@@ -64,7 +77,7 @@ pub fn sheet_with(parts: Value, data: Value) -> Sheet {
     let host = FixedHost::default();
     let document = bind(&compiled, &data, &BindOptions::default(), &host).expect("the data fits");
     let mut shaper = Shaper::new(Arc::clone(&FONTS));
-    let layout = layout(&document, &mut shaper, None);
+    let layout = layout(&document, &mut shaper, options);
     Sheet { layout, shaper }
 }
 

@@ -2,6 +2,7 @@
 
 mod harness;
 mod lines;
+mod nodes;
 mod pages;
 mod stops;
 mod tables;

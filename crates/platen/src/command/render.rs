@@ -221,6 +221,7 @@ fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
         attachments,
         page: arguments.page,
         dots_per_inch: arguments.dpi,
+        preview: None,
         csv: CsvOptions {
             table: arguments.table.clone(),
             delimiter: arguments.csv_separator.unwrap_or(','),

@@ -12,4 +12,5 @@ pub(crate) mod pdf;
 pub(crate) mod pieces;
 pub(crate) mod render;
 pub(crate) mod results;
+pub(crate) mod studio;
 pub(crate) mod templates;

@@ -61,6 +61,8 @@ pub(crate) struct Found {
 
 enum State {
     Loaded(Arc<PreparedTemplate>),
+    /// Not to be cached.
+    Unsaved(Arc<[u8]>),
     Source {
         identity: Identity,
         source: Arc<[u8]>,
@@ -224,6 +226,18 @@ impl TemplateRepository {
         })
     }
 
+    /// An unsaved template in an editor, which changes with each key: it is not kept.
+    ///
+    /// # Errors
+    /// As [`TemplateRepository::with_imports`].
+    pub(crate) async fn unsaved(&self, source: &str) -> Result<Found, Problem> {
+        let source = self.with_imports(source.as_bytes()).await?;
+        Ok(Found {
+            version: None,
+            state: State::Unsaved(source),
+        })
+    }
+
     /// Prepares `found` for rendering: compiled, or as its source if a sandbox compiles it. A cache
     /// miss takes milliseconds: do not call it from an async task.
     pub(crate) fn prepare(
@@ -233,6 +247,7 @@ impl TemplateRepository {
     ) -> Result<Arc<PreparedTemplate>, platen_engine::Error> {
         match found.state {
             State::Loaded(template) => Ok(template),
+            State::Unsaved(source) => Ok(Arc::new(engine.prepare(&source, Origin::Stranger)?)),
             State::Source {
                 identity,
                 source,

@@ -1,6 +1,7 @@
 //! Records: documents and runs, and their implementations in SQLite and PostgreSQL.
 
 pub mod documents;
+pub mod drafts;
 mod endings;
 pub mod peers;
 pub mod postgres;

@@ -4,6 +4,7 @@
 mod blobs;
 mod contract;
 mod copies;
+mod drafts;
 mod expiring;
 mod kill;
 mod postgres;

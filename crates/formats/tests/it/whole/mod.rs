@@ -12,7 +12,7 @@ use platen_document::{
 };
 use platen_formats::{docx, html, pdf, pptx};
 use platen_layout::{
-    FontLibrary, Layout, Shaper, layout,
+    FontLibrary, Layout, LayoutOptions, Shaper, layout,
     page::{Artifact, Item, Page, TagId, TagKind, TextRun},
 };
 use proptest::{
@@ -75,7 +75,7 @@ fn pages_hold_every_word_once_in_order_and_inside() {
     each(600, 1, |made| {
         let document = bound(made.template.clone());
         let mut shaper = Shaper::new(Arc::clone(&FONTS));
-        let layout = layout(&document, &mut shaper, None);
+        let layout = layout(&document, &mut shaper, LayoutOptions::default());
         if let Some(error) = layout.warnings.iter().find(|found| found.is_error()) {
             prop_assert!(!error.path.is_empty(), "{error}");
             return Ok(());
@@ -310,7 +310,7 @@ fn other_programs_read_every_word_of_the_pdf_inside_its_page() {
     each(12, 5, |made| {
         let document = bound(made.template.clone());
         let mut shaper = Shaper::new(Arc::clone(&FONTS));
-        let layout = layout(&document, &mut shaper, None);
+        let layout = layout(&document, &mut shaper, LayoutOptions::default());
         if layout.warnings.iter().any(|found| found.is_error()) {
             return Ok(());
         }

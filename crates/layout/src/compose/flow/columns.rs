@@ -20,8 +20,9 @@ pub(super) struct Band {
     /// Whether its content must stay: footnotes below their references, table rows below repeated
     /// headers.
     pub is_fixed: bool,
-    /// Lengths of the page's items and words, of the outline and of the anchors before the band.
-    pub before: [usize; 4],
+    /// Lengths of the page's items and words, of the outline, of the anchors and of the boxes of
+    /// nodes before the band.
+    pub before: [usize; 5],
 }
 
 impl Flow<'_> {
@@ -37,6 +38,7 @@ impl Flow<'_> {
                 page.map_or(0, |page| page.words.len()),
                 self.outline.len(),
                 self.anchors.len(),
+                self.boxes.len(),
             ],
         };
     }
@@ -52,13 +54,14 @@ impl Flow<'_> {
         }
         let full = self.frame().bottom - band.top;
         let columns = assign(&band.placed, usize::from(self.columns), full);
-        let [items, words, outline, anchors] = band.before;
+        let [items, words, outline, anchors, boxes] = band.before;
         if let Some(page) = self.pages.last_mut() {
             page.items.truncate(items);
             page.words.truncate(words);
         }
         self.outline.truncate(outline);
         self.anchors.truncate(anchors);
+        self.boxes.truncate(boxes);
         let mut lowest = band.top;
         self.column = 0;
         self.y = band.top;

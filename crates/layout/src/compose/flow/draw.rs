@@ -42,8 +42,9 @@ impl Flow<'_> {
             return;
         };
         let (outline, anchors) = (&mut self.outline, &mut self.anchors);
+        let boxes = &mut self.boxes;
         let mut overlays = Vec::new();
-        let mut placed = |marks: Vec<Mark>, y: f32| {
+        let mut placed = |marks: Vec<Mark>, y: f32, height: f32| {
             for mark in marks {
                 match mark {
                     Mark::Heading { level, title } => outline.push(OutlineEntry {
@@ -54,10 +55,11 @@ impl Flow<'_> {
                     }),
                     Mark::Anchor(id) => anchors.push(Anchor { id, page: index, y }),
                     Mark::Overlay(sink) => overlays.push(sink),
+                    Mark::Node(node) => boxes.add(index, node, dx, y, height),
                 }
             }
         };
-        placed(marks, y);
+        placed(marks, y, height);
         match body {
             Body::Solid(content) => content.append_to(page, dx, y),
             body => {

@@ -14,7 +14,7 @@ pub(super) use self::{
     rows::{RowCell, Rows, offsets},
     rules::{CellBox, Edges, Look, draw_backgrounds, draw_rules},
 };
-use super::{page_rows::PageRowsMark, room::Room};
+use super::{node_boxes::NodeMark, page_rows::PageRowsMark, room::Room};
 use crate::{
     page::{Area, Artifact, Item, TagId},
     text::Sink,
@@ -79,6 +79,8 @@ pub(super) enum Mark {
     Anchor(String),
     /// Content at a fixed position of the page, in its coordinates.
     Overlay(Sink),
+    /// A part of a node of the template.
+    Node(NodeMark),
 }
 
 /// Boxes side by side.
@@ -399,6 +401,8 @@ pub(super) fn split_fragment(
     };
     let first = part.is_some();
     let mut footnotes = Some(fragment.footnotes);
+    let is_node = |mark: &&Mark| matches!(mark, Mark::Node(_));
+    let nodes: Vec<Mark> = fragment.marks.iter().filter(is_node).cloned().collect();
     let mut marks = Some(fragment.marks);
     let part = part.map(|(height, body)| Fragment {
         height,
@@ -417,7 +421,8 @@ pub(super) fn split_fragment(
         keep: fragment.keep,
         page_break: !first && fragment.page_break,
         footnotes: footnotes.take().unwrap_or_default(),
-        marks: marks.take().unwrap_or_default(),
+        // Nodes go on where the rest is.
+        marks: marks.take().unwrap_or(nodes),
         rows_end: fragment.rows_end,
         body,
         ..Fragment::default()
@@ -427,13 +432,13 @@ pub(super) fn split_fragment(
 
 impl Body {
     /// Draws the content at height `y`, with lanes stretched to `height`. Calls `placed` with the
-    /// marks of inner fragments and their y.
+    /// marks of inner fragments, their y and their height.
     pub fn draw(
         self,
         y: f32,
         height: f32,
         sink: &mut Sink,
-        placed: &mut dyn FnMut(Vec<Mark>, f32),
+        placed: &mut dyn FnMut(Vec<Mark>, f32, f32),
     ) {
         match self {
             Self::Solid(content) => sink.append(content, 0.0, y),
@@ -454,7 +459,7 @@ impl Lane {
         y: f32,
         height: f32,
         sink: &mut Sink,
-        placed: &mut dyn FnMut(Vec<Mark>, f32),
+        placed: &mut dyn FnMut(Vec<Mark>, f32, f32),
     ) {
         work::check();
         let area = Area {
@@ -477,7 +482,7 @@ impl Lane {
                 top += fragment.gap;
             }
             if !fragment.marks.is_empty() {
-                placed(fragment.marks, top);
+                placed(fragment.marks, top, fragment.height);
             }
             fragment.body.draw(top, fragment.height, sink, placed);
             top += fragment.height;

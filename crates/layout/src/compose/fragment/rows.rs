@@ -206,7 +206,7 @@ impl Rows {
         y: f32,
         height: f32,
         sink: &mut Sink,
-        placed: &mut dyn FnMut(Vec<Mark>, f32),
+        placed: &mut dyn FnMut(Vec<Mark>, f32, f32),
     ) {
         let mut tops: Vec<f32> = self.tops().into_iter().map(|top| y + top).collect();
         if let Some(last) = tops.last_mut() {

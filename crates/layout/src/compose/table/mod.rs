@@ -264,7 +264,7 @@ fn stays_with_next(rows: &[Row], index: usize) -> bool {
 fn repeated(fragment: &Fragment) -> (Sink, f32) {
     let mut sink = Sink::default();
     let body = fragment.body.clone();
-    body.draw(0.0, fragment.height, &mut sink, &mut |_, _| {});
+    body.draw(0.0, fragment.height, &mut sink, &mut |_, _, _| {});
     sink.items.retain(|item| !is_interactive(item));
     for item in &mut sink.items {
         if matches!(item, Item::Tag(_)) {

@@ -159,7 +159,7 @@ pub(crate) async fn job_of(
     })
 }
 
-fn no_template() -> Problem {
+pub(super) fn no_template() -> Problem {
     let detail = "give either `template`, the key of a stored one, or `definition`, a template";
     Problem::new(Code::InvalidRequest, detail)
 }

@@ -9,6 +9,7 @@ use super::{
     create, html,
     html::HtmlRequest,
     package::{BatchResult, ItemResult},
+    preview::{self, PreviewAnswer, PreviewRequest},
     request::RenderRequest,
     response::DOCUMENT_HEADERS,
 };
@@ -33,6 +34,14 @@ pub(crate) fn routes() -> Vec<Route<RenderApi>> {
             .summary("Says what is wrong with template and data, without rendering.")
             .body(operation::json::<RenderRequest>())
             .answer(200, operation::json::<Validation>()),
+        post("/render/preview", preview::preview_render)
+            .kind(Kind::Render)
+            .summary(
+                "Shows pages of a template that may be unsaved, and where its nodes are on them. \
+                 Runs in the slots reserved for previews.",
+            )
+            .body(operation::json::<PreviewRequest>())
+            .answer(200, operation::json::<PreviewAnswer>()),
     ];
     let all = all.into_iter().map(|one| one.tag(Tag::Render));
     all.collect()

@@ -6,6 +6,7 @@ pub(crate) mod create;
 pub(crate) mod declaration;
 pub(crate) mod html;
 pub(crate) mod package;
+pub(crate) mod preview;
 pub(crate) mod request;
 pub(crate) mod response;
 

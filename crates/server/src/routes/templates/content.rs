@@ -201,7 +201,17 @@ async fn checked(
 ) -> Result<NewVersion, Problem> {
     let note = change_note(headers)?;
     let (bytes, _room) = body::read_json(&api.intake, headers, body).await?;
-    let bytes = api.renderer.templates.with_imports(&bytes).await?;
+    compiled(api, &bytes, note, key).await
+}
+
+/// Compiles a template that is to be stored, under `key` if there is one.
+pub(super) async fn compiled(
+    api: &TemplateApi,
+    source: &[u8],
+    note: Option<String>,
+    key: Option<&str>,
+) -> Result<NewVersion, Problem> {
+    let bytes = api.renderer.templates.with_imports(source).await?;
     let key = key.map(str::to_owned);
     let shared = Arc::clone(&api.renderer);
     api.renderer

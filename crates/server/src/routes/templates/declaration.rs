@@ -5,12 +5,13 @@ use serde_json::json;
 use super::{
     CHANGE_NOTE, LOCATION, TemplateApi, VERSION_HEADERS, VersionDocument,
     content::{self, TemplateList},
+    draft::{self, DraftDocument, DraftList},
     preview::{self, ValidateTemplateRequest},
     version::{self, DiffRequest, Difference, VersionList},
 };
 use crate::{
     auth::Access,
-    operation::{self, Kind, Route, Tag, binary, delete, get, header, post, put, text},
+    operation::{self, Kind, Route, Tag, binary, delete, get, header, post, put, query, text},
     rendering::validation::Validation,
     routes::render::response::DOCUMENT_HEADERS,
 };
@@ -20,6 +21,8 @@ pub(crate) fn routes() -> Vec<Route<TemplateApi>> {
     let mut all = content_routes();
     all.extend(checks());
     all.extend(version_routes());
+    all.extend(draft_routes());
+    all.extend(sample_routes());
     all.into_iter().map(|one| one.tag(Tag::Templates)).collect()
 }
 
@@ -137,5 +140,81 @@ fn version_routes() -> Vec<Route<TemplateApi>> {
         .parameter(header(CHANGE_NOTE))
         .answer(200, operation::json::<VersionDocument>())
         .answer_headers(&VERSION_HEADERS),
+    ]
+}
+
+fn draft_routes() -> Vec<Route<TemplateApi>> {
+    let content = || operation::any_json();
+    let revision = || header(draft::IF_MATCH_HEADER);
+    let base = json!({"type": "integer", "minimum": 1});
+    vec![
+        get("/drafts/templates", draft::list_template_drafts)
+            .summary("Lists drafts of templates by key.")
+            .paged()
+            .answer(200, operation::json::<DraftList>()),
+        get("/templates/{key}/draft", draft::get_template_draft)
+            .summary("Reads the draft of a template, with its revision as ETag.")
+            .key()
+            .answer(200, content())
+            .answer_headers(&draft::HEADERS),
+        put("/templates/{key}/draft", draft::put_template_draft)
+            .access(Access::Admin)
+            .summary(
+                "Stores the draft of a template. It may be unfinished, and nobody is served it.",
+            )
+            .key()
+            .parameter(revision())
+            .parameter(query(
+                "base",
+                base,
+                "The version that the draft changes; absent if the template is new.",
+            ))
+            .body(content())
+            .answer(200, operation::json::<DraftDocument>())
+            .answer_headers(&draft::HEADERS)
+            .problems(&[409, 412]),
+        delete("/templates/{key}/draft", draft::delete_template_draft)
+            .access(Access::Admin)
+            .summary("Discards the draft of a template.")
+            .key()
+            .expects_version()
+            .answer(204, operation::Content::default()),
+        post(
+            "/templates/{key}/draft/publication",
+            draft::publish_template_draft,
+        )
+        .access(Access::Admin)
+        .summary("Publishes the draft as a new version, if the version that it changes is current.")
+        .key()
+        .expects_version()
+        .parameter(header(CHANGE_NOTE))
+        .answer(200, operation::json::<VersionDocument>())
+        .answer_headers(&VERSION_HEADERS)
+        .problems(&[409, 422]),
+    ]
+}
+
+fn sample_routes() -> Vec<Route<TemplateApi>> {
+    vec![
+        get("/templates/{key}/sample", draft::get_template_sample)
+            .summary("Reads the sample data of a template, with its revision as ETag.")
+            .key()
+            .answer(200, operation::any_json())
+            .answer_headers(&draft::HEADERS[..1]),
+        put("/templates/{key}/sample", draft::put_template_sample)
+            .access(Access::Admin)
+            .summary("Stores sample data, with which editors show the template.")
+            .key()
+            .parameter(header(draft::IF_MATCH_HEADER))
+            .body(operation::any_json())
+            .answer(200, operation::json::<DraftDocument>())
+            .answer_headers(&draft::HEADERS[..1])
+            .problems(&[409, 412]),
+        delete("/templates/{key}/sample", draft::delete_template_sample)
+            .access(Access::Admin)
+            .summary("Deletes the sample data of a template.")
+            .key()
+            .expects_version()
+            .answer(204, operation::Content::default()),
     ]
 }

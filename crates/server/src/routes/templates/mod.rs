@@ -2,6 +2,7 @@
 
 pub(crate) mod content;
 pub(crate) mod declaration;
+pub(crate) mod draft;
 pub(crate) mod precondition;
 pub(crate) mod preview;
 pub(crate) mod version;
@@ -15,7 +16,7 @@ use hyper::{
 };
 use percent_encoding::percent_decode;
 use platen_fault::Code;
-use platen_storage::VersionInfo;
+use platen_storage::{DraftStore, VersionInfo};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,6 +31,7 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct TemplateApi {
     pub(crate) renderer: Arc<Renderer>,
+    pub(crate) drafts: Arc<dyn DraftStore>,
     pub(crate) intake: Arc<Intake>,
 }
 

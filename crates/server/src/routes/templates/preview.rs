@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, json, value::RawValue};
 
-use super::TemplateApi;
+use super::{TemplateApi, draft::sample};
 use crate::{
     intake::body,
     operation::{Kind, Route, query},
@@ -37,6 +37,8 @@ pub(crate) struct PreviewQuery {
     version: Option<u32>,
     /// JSON in base64url without padding.
     data: Option<String>,
+    /// Whether to use the sample data if there is no `data`.
+    sample: Option<bool>,
     locale: Option<String>,
     dpi: Option<f32>,
 }
@@ -75,6 +77,11 @@ pub(super) fn described(route: Route<TemplateApi>) -> Route<TemplateApi> {
             string(),
             "Data: JSON in base64url; `{}` by default.",
         ))
+        .parameter(query(
+            "sample",
+            json!({"type": "boolean"}),
+            "Uses the sample data of the template, if there is some and no `data`.",
+        ))
         .parameter(query("locale", string(), "BCP 47 locale."))
         .parameter(query("dpi", dpi, "Resolution of a PNG."))
 }
@@ -103,7 +110,11 @@ async fn preview(
     query: PreviewQuery,
     format: Format,
 ) -> Result<Response, Problem> {
-    let data = query.data.as_deref().map(decoded).transpose()?;
+    let data = match (&query.data, query.sample) {
+        (Some(data), _) => Some(decoded(data)?),
+        (None, Some(true)) => sample(api, &path.key).await?,
+        (None, _) => None,
+    };
     let start = std::time::Instant::now();
     let found = api
         .renderer

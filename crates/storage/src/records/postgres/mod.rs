@@ -10,6 +10,7 @@ mod clock;
 mod connection;
 mod database;
 mod documents;
+mod drafts;
 mod job;
 mod key_value;
 mod lane;
@@ -35,6 +36,7 @@ use self::{
     connection::{Connection, Connector, Role},
     database::Database,
     documents::{Documents, Tables},
+    drafts::Drafts,
     runs::Runs,
     tls::Tls,
 };
@@ -43,7 +45,7 @@ pub use self::{
     service_lock::{ServiceLock, Share},
     transport::Transport,
 };
-use crate::{DocumentStore, Error, Peers, Redis, RunStore};
+use crate::{DocumentStore, DraftStore, Error, Peers, Redis, RunStore};
 
 /// How a [`PostgresStore`] uses its server.
 #[derive(Clone, Debug)]
@@ -166,6 +168,14 @@ impl PostgresStore {
         self.documents(Tables {
             all: "flows",
             versions: "flow_versions",
+        })
+    }
+
+    /// Drafts and sample data of templates.
+    #[must_use]
+    pub fn drafts(&self) -> Arc<dyn DraftStore> {
+        Arc::new(Drafts {
+            database: Arc::clone(&self.database),
         })
     }
 

@@ -14,7 +14,7 @@ use crate::Error;
 const LOCK: i64 = 0x70_6c_61_74_65_6e;
 
 /// Migrations in order; the table `platen_schema` counts those applied.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     r#"
     CREATE TABLE templates (
         key text COLLATE "C" PRIMARY KEY,
@@ -150,6 +150,20 @@ const MIGRATIONS: [&str; 3] = [
         -- The last row or file that was moved.
         after text,
         is_done boolean NOT NULL DEFAULT false
+    );
+"#,
+    r#"
+    -- The unpublished content of templates (kind 0) and their sample data (kind 1).
+    CREATE TABLE drafts (
+        kind smallint NOT NULL,
+        key text COLLATE "C" NOT NULL,
+        name text NOT NULL,
+        revision bigint NOT NULL,
+        -- The version that it changes.
+        base bigint,
+        updated_unix_ms bigint NOT NULL,
+        source bytea NOT NULL,
+        PRIMARY KEY (kind, key)
     );
 "#,
 ];

@@ -29,7 +29,7 @@ const MAX_STATEMENTS: usize = 64;
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Migrations in order; the database's `user_version` counts those applied.
-pub(super) const MIGRATIONS: [&str; 4] = [
+pub(super) const MIGRATIONS: [&str; 5] = [
     "
     CREATE TABLE templates (
         key TEXT PRIMARY KEY,
@@ -134,6 +134,20 @@ pub(super) const MIGRATIONS: [&str; 4] = [
     "
     -- The trace that a run belongs to, as W3C's traceparent.
     ALTER TABLE runs ADD COLUMN trace TEXT;
+    ",
+    "
+    -- The unpublished content of templates (kind 0) and their sample data (kind 1).
+    CREATE TABLE drafts (
+        kind INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        name TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        -- The version that it changes.
+        base INTEGER,
+        updated_unix_ms INTEGER NOT NULL,
+        source BLOB NOT NULL,
+        PRIMARY KEY (kind, key)
+    ) STRICT;
     ",
 ];
 

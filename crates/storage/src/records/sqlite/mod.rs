@@ -3,6 +3,7 @@
 mod copy;
 mod database;
 mod documents;
+mod drafts;
 mod key_value;
 mod place;
 mod run_accept;
@@ -18,9 +19,10 @@ use std::{
 use self::{
     database::{Database, MIGRATIONS},
     documents::{Documents, Tables},
+    drafts::Drafts,
     runs::Runs,
 };
-use crate::{DocumentStore, Error, RunStore, SchemaVersions};
+use crate::{DocumentStore, DraftStore, Error, RunStore, SchemaVersions};
 
 /// A SQLite database.
 #[derive(Clone)]
@@ -112,6 +114,14 @@ impl SqliteStore {
         self.documents(Tables {
             all: "flows",
             versions: "flow_versions",
+        })
+    }
+
+    /// Drafts and sample data of templates.
+    #[must_use]
+    pub fn drafts(&self) -> Arc<dyn DraftStore> {
+        Arc::new(Drafts {
+            database: Arc::clone(&self.database),
         })
     }
 

@@ -106,7 +106,7 @@ const fn whole(name: &'static str, keys: usize, columns: &'static [Column]) -> T
 
 /// All tables, in the order in which they are moved. The unary plus keeps SQLite from an index that
 /// is not in the order of the numbers.
-pub(super) const TABLES: [Table; 10] = [
+pub(super) const TABLES: [Table; 11] = [
     whole("templates", 1, DOCUMENTS),
     whole("template_versions", 2, VERSIONS),
     whole("flows", 1, DOCUMENTS),
@@ -118,6 +118,19 @@ pub(super) const TABLES: [Table; 10] = [
             same("flow", Kind::Text),
             same("version", Kind::Number),
             from("cursor", Kind::Bytes, "memory"),
+        ],
+    ),
+    whole(
+        "drafts",
+        2,
+        &[
+            same("kind", Kind::Small),
+            same("key", Kind::Text),
+            same("name", Kind::Text),
+            same("revision", Kind::Number),
+            same("base", Kind::Number),
+            same("updated_unix_ms", Kind::Number),
+            same("source", Kind::Bytes),
         ],
     ),
     whole(

@@ -1,0 +1,46 @@
+//! Studio in a real browser: Playwright plays the scenarios of `tests/studio`, `.ci/packages.sh` fetches
+//! it. Complaints of the browser, such as violations of the content security policy, fail it, and so does
+//! what axe finds serious.
+
+#[allow(dead_code, reason = "each test uses what it needs")]
+mod process;
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use process::{Service, has_chromium, is_missing};
+
+const KEY: &str = "admin-key-of-the-studio";
+
+fn modules() -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
+    cache
+        .unwrap_or_else(home)
+        .join("platen/playwright/node_modules")
+}
+
+#[test]
+fn people_make_templates_and_flows() {
+    let modules = modules();
+    let has_all = modules.join("playwright-core").exists() && has_chromium();
+    if is_missing("playwright-core with Chromium", has_all) {
+        return;
+    }
+    let service = Service::start(&[("API_KEY_ADMIN", KEY), ("PLATEN_SYSTEM_FONTS", "false")]);
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
+    let script = Path::new(&manifest).join("../../tests/studio/studio.mjs");
+    let done = Command::new("node")
+        .arg(script)
+        .arg(modules)
+        .arg(platen_browser::find_chromium(None).unwrap())
+        .arg(format!("http://{}", service.address))
+        .arg(KEY)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    println!("{said}{}", String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{said}");
+}

@@ -1,0 +1,200 @@
+//! Studio: its files, and the sessions of its users.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::{
+    body::Body,
+    extract::{Path, State},
+    response::Response,
+};
+use hyper::{
+    HeaderMap, Method, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, SET_COOKIE},
+};
+use platen_fault::{Code, Resource};
+use platen_studio::Asset;
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::page::Page;
+use crate::{
+    auth::{Access, Keys},
+    base_url,
+    intake::{Intake, body},
+    operation::{self, IF_NONE_MATCH, Route, Tag, delete, get, header, path, post, text},
+    problem::Problem,
+    respond,
+    session::{self, Sessions},
+};
+
+/// State of the handlers.
+#[derive(Clone)]
+pub(crate) struct StudioApi {
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) sessions: Sessions,
+    pub(crate) intake: Arc<Intake>,
+}
+
+/// A key to sign in with.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SignIn {
+    /// An API key of this service.
+    key: String,
+}
+
+/// Who uses Studio.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Session {
+    /// Whether requests are allowed: by a session, or because no API key is configured.
+    signed_in: bool,
+    /// Whether an API key is configured, so that users have to sign in.
+    needs_key: bool,
+    /// Whether templates and flows may be changed.
+    may_change: bool,
+    /// Version of the service.
+    version: &'static str,
+}
+
+/// The files must match each other: browsers revalidate each one, usually with a 304.
+const CACHE: &str = "no-cache";
+
+static INDEX: LazyLock<Page> = LazyLock::new(|| Page::new(platen_studio::INDEX.bytes.to_vec()));
+static FILES: LazyLock<FxHashMap<&'static str, (&'static str, Page)>> = LazyLock::new(|| {
+    let page = |one: &'static Asset| (one.name, (one.media_type, Page::new(one.bytes.to_vec())));
+    platen_studio::files().map(page).collect()
+});
+
+/// The routes of Studio.
+pub(crate) fn routes() -> Vec<Route<StudioApi>> {
+    let file = path("file", json!({"type": "string"}), "File name.");
+    let all = vec![
+        get("/studio", get_studio)
+            .alias("/studio/")
+            .summary("Studio, the page for authors of templates and flows.")
+            .parameter(header(IF_NONE_MATCH))
+            .answer(200, text(&["text/html"])),
+        get("/studio/{file}", get_studio_file)
+            .summary("A file of Studio.")
+            .parameter(file)
+            .parameter(header(IF_NONE_MATCH))
+            .answer(
+                200,
+                text(&[
+                    "text/javascript",
+                    "text/css",
+                    "image/svg+xml",
+                    "application/json",
+                ]),
+            ),
+        get("/studio/session", get_session)
+            .summary("Whether this browser is signed in, and what it may do.")
+            .answer(200, operation::json::<Session>()),
+        post("/studio/session", create_session)
+            .summary("Signs a browser in: exchanges an API key for a cookie, valid for 12 hours.")
+            .body(operation::json::<SignIn>())
+            .answer(200, operation::json::<Session>())
+            .answer_headers(&[("Set-Cookie", "The session.")])
+            .problems(&[401, 403]),
+        delete("/studio/session", delete_session)
+            .summary("Signs a browser out.")
+            .answer(204, operation::Content::default())
+            .problems(&[403]),
+    ];
+    let all = all.into_iter();
+    all.map(|one| one.access(Access::Open).tag(Tag::Service))
+        .collect()
+}
+
+/// The page.
+pub(crate) async fn get_studio(method: Method, headers: HeaderMap) -> Response {
+    let mut response = INDEX.answer(&method, &headers, platen_studio::INDEX.media_type, CACHE);
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(platen_studio::CONTENT_SECURITY_POLICY),
+    );
+    headers.insert(
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    );
+    response
+}
+
+/// A file of the page.
+pub(crate) async fn get_studio_file(
+    method: Method,
+    headers: HeaderMap,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
+    let Some((media_type, page)) = FILES.get(name.as_str()) else {
+        let detail = "Studio has no such file; GET /studio is the page";
+        return Err(Problem::new(Code::NotFound(Resource::Path), detail));
+    };
+    Ok(page.answer(&method, &headers, media_type, CACHE))
+}
+
+/// Whether this browser is signed in.
+pub(crate) async fn get_session(
+    State(api): State<StudioApi>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let may = |access| api.keys.check(&headers, access).is_ok();
+    Ok(answer(&Session {
+        signed_in: may(Access::Render),
+        needs_key: api.keys.are_needed(),
+        may_change: may(Access::Admin),
+        version: env!("CARGO_PKG_VERSION"),
+    }))
+}
+
+/// Signs a browser in.
+pub(crate) async fn create_session(
+    State(api): State<StudioApi>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    // A form of another site cannot set the header, so nobody is signed in unawares.
+    session::check_origin(&Method::POST, &headers)?;
+    let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
+    let request: SignIn = body::parse(&bytes)?;
+    let (fingerprint, is_admin) = api.keys.fingerprint(&request.key)?;
+    let cookie = api.sessions.begin(&fingerprint, is_secure());
+    let mut response = answer(&Session {
+        signed_in: true,
+        needs_key: true,
+        may_change: is_admin,
+        version: env!("CARGO_PKG_VERSION"),
+    });
+    response
+        .headers_mut()
+        .extend(cookie.map(|cookie| (SET_COOKIE, cookie)));
+    Ok(response)
+}
+
+/// Signs a browser out.
+pub(crate) async fn delete_session(headers: HeaderMap) -> Result<Response, Problem> {
+    session::check_origin(&Method::DELETE, &headers)?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let cookie = session::end(is_secure());
+    response
+        .headers_mut()
+        .extend(cookie.map(|cookie| (SET_COOKIE, cookie)));
+    Ok(response)
+}
+
+/// Whether the browser reaches the service by HTTPS, as a proxy says.
+fn is_secure() -> bool {
+    base_url::current().is_some_and(|base| base.0.starts_with("https:"))
+}
+
+fn answer(session: &Session) -> Response {
+    let mut response = respond::json(StatusCode::OK, session);
+    let no_store = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(CACHE_CONTROL, no_store);
+    response
+}

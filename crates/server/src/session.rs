@@ -1,0 +1,141 @@
+//! Sessions of browsers: a cookie that stands for an API key, signed and with an end.
+//!
+//! The cookie has no secret in it, and needs no storage: any process or service with the same
+//! signing key accepts it, as long as the API key is configured. Scripts cannot read it, and
+//! browsers do not send it with requests from other sites; what changes something needs a header
+//! besides, which only a page of this service can set.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use hyper::{
+    HeaderMap, Method,
+    header::{COOKIE, HeaderName, HeaderValue},
+};
+use platen_fault::Code;
+use platen_signing::LinkKey;
+
+use crate::problem::Problem;
+
+/// Name of the cookie.
+const COOKIE_NAME: &str = "platen_session";
+/// The header that a request with a cookie needs, unless it only reads.
+const REQUEST_HEADER: HeaderName = HeaderName::from_static("x-platen-studio");
+/// Duration of a session.
+const LIFETIME: Duration = Duration::from_secs(12 * 3600);
+
+/// Makes and verifies the cookies.
+#[derive(Clone)]
+pub(crate) struct Sessions {
+    key: Arc<LinkKey>,
+}
+
+fn subject(fingerprint: &str) -> String {
+    format!("session\n{fingerprint}")
+}
+
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_secs()
+}
+
+impl Sessions {
+    pub(crate) fn new(key: Arc<LinkKey>) -> Self {
+        Self { key }
+    }
+
+    /// The cookie of a new session for the key with this fingerprint.
+    pub(crate) fn begin(&self, fingerprint: &str, is_secure: bool) -> Option<HeaderValue> {
+        let expires = now() + LIFETIME.as_secs();
+        let signature = self.key.sign(&subject(fingerprint), expires);
+        let value = format!("{expires}.{fingerprint}.{signature}");
+        cookie(&value, LIFETIME, is_secure)
+    }
+
+    /// Fingerprint of the key of the session of a request.
+    pub(crate) fn fingerprint<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
+        let mut parts = value_of(headers)?.splitn(3, '.');
+        let (expires, fingerprint, signature) = (parts.next()?, parts.next()?, parts.next()?);
+        let expires = expires.parse().ok()?;
+        self.key
+            .allows(&subject(fingerprint), expires, signature, now())
+            .then_some(fingerprint)
+    }
+}
+
+/// The cookie that ends a session.
+pub(crate) fn end(is_secure: bool) -> Option<HeaderValue> {
+    cookie("", Duration::ZERO, is_secure)
+}
+
+fn cookie(value: &str, lifetime: Duration, is_secure: bool) -> Option<HeaderValue> {
+    let secure = if is_secure { "; Secure" } else { "" };
+    let seconds = lifetime.as_secs();
+    let text = format!(
+        "{COOKIE_NAME}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+    );
+    HeaderValue::from_str(&text).ok()
+}
+
+fn value_of(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(COOKIE).iter();
+    let pairs = cookies.filter_map(|value| value.to_str().ok());
+    let mut pairs = pairs.flat_map(|value| value.split(';'));
+    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='))
+}
+
+/// Checks that a request with a cookie comes from a page of this service.
+///
+/// # Errors
+/// 403 if it changes something and lacks the header that another site cannot set.
+pub(crate) fn check_origin(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
+    if method.is_safe() || headers.contains_key(REQUEST_HEADER) {
+        return Ok(());
+    }
+    let detail = "a request of a browser session needs the header `X-Platen-Studio: 1`; programs \
+                  send an API key instead of a cookie";
+    Err(Problem::new(Code::Forbidden, detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(cookie: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let value = format!("theme=dark; {COOKIE_NAME}={cookie}");
+        headers.insert(COOKIE, HeaderValue::from_str(&value).unwrap());
+        headers
+    }
+
+    #[test]
+    fn a_cookie_stands_for_its_key_only_and_not_for_ever() {
+        let sessions = Sessions::new(Arc::new(LinkKey::new([7; 32])));
+        let cookie = sessions.begin("abc", true).unwrap();
+        let text = cookie.to_str().unwrap();
+        assert!(text.ends_with("; HttpOnly; SameSite=Strict; Secure"));
+        let value = text.split(['=', ';']).nth(1).unwrap();
+        assert_eq!(sessions.fingerprint(&with(value)), Some("abc"));
+        let forged = value.replace(".abc.", ".abd.");
+        assert_eq!(sessions.fingerprint(&with(&forged)), None);
+        let other = Sessions::new(Arc::new(LinkKey::new([8; 32])));
+        assert_eq!(other.fingerprint(&with(value)), None);
+        let signature = sessions.key.sign(&subject("abc"), 1_000);
+        let expired = format!("1000.abc.{signature}");
+        assert_eq!(sessions.fingerprint(&with(&expired)), None);
+        for broken in ["", "a", "1.2", "1.2.3.4", "999999999999999999999.a.b"] {
+            assert_eq!(sessions.fingerprint(&with(broken)), None);
+        }
+    }
+
+    #[test]
+    fn changes_need_a_header_that_other_sites_cannot_set() {
+        assert!(check_origin(&Method::GET, &HeaderMap::new()).is_ok());
+        assert!(check_origin(&Method::PUT, &HeaderMap::new()).is_err());
+        let mut headers = HeaderMap::new();
+        headers.insert(REQUEST_HEADER, HeaderValue::from_static("1"));
+        assert!(check_origin(&Method::PUT, &headers).is_ok());
+    }
+}

@@ -1,0 +1,106 @@
+//! Drafts: what editors keep beside the versions of templates, at most one of a kind each. A draft
+//! may be unfinished, so its content is any JSON.
+
+use std::sync::Arc;
+
+use super::StoreFuture;
+
+/// What a draft is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DraftKind {
+    /// Unpublished content of a template.
+    Template,
+    /// Data to show a template with.
+    Sample,
+}
+
+impl DraftKind {
+    /// How the databases write it.
+    pub(super) fn number(self) -> i16 {
+        match self {
+            Self::Template => 0,
+            Self::Sample => 1,
+        }
+    }
+}
+
+/// A store of drafts.
+pub trait DraftStore: Send + Sync {
+    /// Drafts of a kind in the order of their keys, those after `after`, at most `limit`.
+    fn list(
+        &self,
+        kind: DraftKind,
+        after: Option<String>,
+        limit: u32,
+    ) -> StoreFuture<'_, Vec<DraftInfo>>;
+
+    /// A draft.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound).
+    fn get(&self, kind: DraftKind, key: String) -> StoreFuture<'_, StoredDraft>;
+
+    /// Stores a draft if `expected` is its current revision, or if there is none and `expected` is
+    /// `None`.
+    ///
+    /// # Errors
+    /// [`Error::Exists`](crate::Error::Exists), [`Error::NotFound`](crate::Error::NotFound),
+    /// [`Error::Stale`](crate::Error::Stale).
+    fn put(
+        &self,
+        kind: DraftKind,
+        draft: NewDraft,
+        expected: Option<u32>,
+    ) -> StoreFuture<'_, DraftInfo>;
+
+    /// Deletes a draft if `expected` is its current revision.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
+    fn delete(&self, kind: DraftKind, key: String, expected: u32) -> StoreFuture<'_, ()>;
+}
+
+/// A draft to store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDraft {
+    /// Key of the template.
+    pub key: String,
+    /// Display name.
+    pub name: String,
+    /// The version that the draft changes; `None` if the template is new.
+    pub base: Option<u32>,
+    /// The content as JSON.
+    pub source: Arc<[u8]>,
+}
+
+/// Metadata of a draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftInfo {
+    /// Key of the template.
+    pub key: String,
+    /// Display name.
+    pub name: String,
+    /// Changes with each write. A draft that was deleted and made anew does not get the revisions
+    /// of the former one.
+    pub revision: u32,
+    /// The version that the draft changes.
+    pub base: Option<u32>,
+    /// When it was written, in milliseconds since 1970-01-01T00:00:00Z.
+    pub updated_unix_ms: i64,
+    /// Size of the content, in bytes.
+    pub size_bytes: u64,
+}
+
+/// A stored draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredDraft {
+    /// Its metadata.
+    pub info: DraftInfo,
+    /// The content as JSON.
+    pub source: Arc<[u8]>,
+}
+
+/// First revision of a draft that is made now. Seconds do not repeat, so neither do revisions.
+pub(super) fn first_revision(now_unix_ms: i64) -> u32 {
+    u32::try_from(now_unix_ms / 1000).unwrap_or(1)
+}

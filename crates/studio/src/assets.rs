@@ -1,0 +1,117 @@
+//! The files of Studio, besides its page.
+
+use crate::Asset;
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const JSON: &str = "application/json";
+const STYLE: &str = "text/css; charset=utf-8";
+
+macro_rules! asset {
+    ($name:literal, $media_type:expr) => {
+        Asset {
+            name: $name,
+            media_type: $media_type,
+            bytes: include_bytes!(concat!("../web/", $name)),
+        }
+    };
+}
+
+macro_rules! example {
+    ($name:literal) => {
+        [
+            Asset {
+                name: concat!("gallery-", $name, "-template.json"),
+                media_type: JSON,
+                bytes: include_bytes!(concat!("../../../examples/", $name, "/template.json")),
+            },
+            Asset {
+                name: concat!("gallery-", $name, "-data.json"),
+                media_type: JSON,
+                bytes: include_bytes!(concat!("../../../examples/", $name, "/data.json")),
+            },
+        ]
+    };
+}
+
+/// All files besides the page.
+pub const ASSETS: &[Asset] = &[
+    asset!("api.js", SCRIPT),
+    asset!("base.js", SCRIPT),
+    asset!("canvas.js", SCRIPT),
+    asset!("convert.js", SCRIPT),
+    asset!("drawer.js", SCRIPT),
+    asset!("editing.js", SCRIPT),
+    asset!("editor-dialogs.js", SCRIPT),
+    asset!("editor.css", STYLE),
+    asset!("editor.js", SCRIPT),
+    asset!("expression.js", SCRIPT),
+    asset!("fields.js", SCRIPT),
+    asset!("filters.js", SCRIPT),
+    asset!("flows.js", SCRIPT),
+    asset!("form.js", SCRIPT),
+    asset!("gallery.js", SCRIPT),
+    asset!("icon.svg", "image/svg+xml"),
+    asset!("icons.js", SCRIPT),
+    asset!("json-view.js", SCRIPT),
+    asset!("main.js", SCRIPT),
+    asset!("nodes.js", SCRIPT),
+    asset!("outline.js", SCRIPT),
+    asset!("palette.js", SCRIPT),
+    asset!("parts.css", STYLE),
+    asset!("parts.js", SCRIPT),
+    asset!("pointer.js", SCRIPT),
+    asset!("preview.js", SCRIPT),
+    asset!("run.js", SCRIPT),
+    asset!("runs.js", SCRIPT),
+    asset!("sample.js", SCRIPT),
+    asset!("schema.js", SCRIPT),
+    asset!("sign-in.js", SCRIPT),
+    asset!("templates.js", SCRIPT),
+    asset!("text-de.js", SCRIPT),
+    asset!("text.js", SCRIPT),
+    asset!("tokens.css", STYLE),
+    asset!("vendor-codemirror.js", SCRIPT),
+    asset!("vendor-hooks.js", SCRIPT),
+    asset!("vendor-htm.js", SCRIPT),
+    asset!("vendor-preact.js", SCRIPT),
+    asset!("vendor-signals-core.js", SCRIPT),
+    asset!("vendor-signals.js", SCRIPT),
+    asset!("versions.js", SCRIPT),
+    asset!("work.css", STYLE),
+];
+
+/// Templates and data of the gallery.
+pub const GALLERY: &[[Asset; 2]] = &[
+    example!("account-form-hi"),
+    example!("annual-report-en"),
+    example!("bank-statement-pl"),
+    example!("board-paper-draft-en"),
+    example!("booking-white-label-en"),
+    example!("catalogue-fr"),
+    example!("certificate-ko"),
+    example!("contract-de"),
+    example!("contract-en"),
+    example!("delivery-note-ar"),
+    example!("delivery-note-en"),
+    example!("dunning-letter-fr"),
+    example!("inspection-report-en"),
+    example!("insurance-policy-en"),
+    example!("inventory-fr"),
+    example!("invoice-de"),
+    example!("invoice-facturx-fr"),
+    example!("invoice-he"),
+    example!("invoice-xrechnung-de"),
+    example!("laboratory-report-en"),
+    example!("letter-de"),
+    example!("minutes-de"),
+    example!("newsletter-en"),
+    example!("payslip-de"),
+    example!("phone-bill-es"),
+    example!("price-list-pl"),
+    example!("purchase-order-zh"),
+    example!("quarterly-report-en"),
+    example!("questionnaire-th"),
+    example!("quotation-ja"),
+    example!("shipping-label-en"),
+    example!("timesheet-en"),
+];

@@ -1,0 +1,78 @@
+// The pages with what is chosen marked on them.
+
+import { html, useSignal, useRef, useEffect, useLayoutEffect, names } from "./base.js";
+import { existing } from "./nodes.js";
+import { parent } from "./pointer.js";
+import { when, t } from "./text.js";
+
+/** Space between pages, and around them. */
+const GAP = 20;
+
+export function Canvas({ editing, preview, zoom }) {
+  const box = useRef(null);
+  const width = useSignal(600);
+  const hover = useSignal(null);
+  const fromPage = useRef(false);
+  const pages = preview.pages.value;
+  const first = pages.get(1) ?? [...pages.values()][0] ?? { width: 595, height: 842 };
+  const scale = zoom.value === "fit" ? Math.min(1.6, Math.max(0.2, (width.value - 2 * GAP - 24) / first.width)) : zoom.value;
+  const count = Math.max(1, preview.pageCount.value);
+  const sizes = Array.from({ length: count }, (_, index) => pages.get(index + 1) ?? first);
+  const tops = [];
+  let top = GAP;
+  for (const size of sizes) { tops.push(top); top += size.height * scale + GAP; }
+
+  const look = () => {
+    const element = box.current;
+    if (!element) return;
+    const [low, high] = [element.scrollTop, element.scrollTop + element.clientHeight];
+    const seen = sizes.map((size, index) => (tops[index] < high && tops[index] + size.height * scale > low ? index + 1 : 0)).filter(Boolean);
+    preview.show(seen[0] ?? 1, seen.at(-1) ?? 1);
+  };
+  useEffect(() => {
+    const watch = new ResizeObserver(() => { if (box.current) { width.value = box.current.clientWidth; look(); } });
+    watch.observe(box.current);
+    return () => watch.disconnect();
+  }, []);
+  useLayoutEffect(look, [count, scale]);
+  useEffect(() => {
+    // What was chosen elsewhere comes into view.
+    if (fromPage.current) { fromPage.current = false; return; }
+    const found = preview.boxes.value.find((one) => one.path === editing.selected.value);
+    if (!found || !box.current) return;
+    const y = tops[found.page - 1] + found.area[1] * scale;
+    const bottom = y + Math.min(found.area[3] * scale, box.current.clientHeight - 80);
+    if (y < box.current.scrollTop || bottom > box.current.scrollTop + box.current.clientHeight) box.current.scrollTo({ top: y - 60 });
+  }, [editing.selected.value]);
+
+  const point = (event, page) => {
+    const bounds = event.currentTarget.getBoundingClientRect();
+    return preview.at(page, (event.clientX - bounds.left) / scale, (event.clientY - bounds.top) / scale);
+  };
+  const click = (event, page) => {
+    const found = point(event, page);
+    if (!found) return;
+    let path = existing(editing.document.value, found.path);
+    // A second click means what contains it.
+    if (editing.selected.value === path && event.detail > 1) path = existing(editing.document.value, parent(parent(path)));
+    fromPage.current = true;
+    editing.selected.value = path;
+  };
+  const selected = editing.selected.value;
+  const hovered = hover.value ?? editing.hovered.value;
+  const boxesOf = (page, path) => preview.boxes.value.filter((one) => one.page === page && path && one.path === path);
+  const mark = (one, kind) => html`<div key=${`${kind}${one.area}`} class=${names("node-box", kind)} style=${{
+    left: `${one.area[0] * scale}px`, top: `${one.area[1] * scale}px`, width: `${one.area[2] * scale}px`, height: `${one.area[3] * scale}px` }}></div>`;
+  return html`<div class="canvas" ref=${box} onScroll=${look} tabindex="0" aria-label=${t("Pages")} role="region">
+    ${preview.waiting.value && html`<div class="late" role="progressbar" aria-label=${t("Making the page")}></div>`}
+    ${preview.failed.value && html`<div class="stale" role="status">${preview.goodSince.value
+      ? t("Shown as of {when}, before the errors.", { when: when(preview.goodSince.value) }) : preview.message.value || t("The page cannot be shown yet.")}</div>`}
+    <div class="pages" style=${{ height: `${top}px`, width: `${Math.max(...sizes.map((one) => one.width)) * scale + 2 * GAP}px` }}>
+      ${sizes.map((size, index) => html`<div class="page" key=${index} style=${{ top: `${tops[index]}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
+        onClick=${(event) => click(event, index + 1)} onPointerMove=${(event) => { hover.value = point(event, index + 1)?.path ?? null; }} onPointerLeave=${() => { hover.value = null; }}>
+        ${pages.get(index + 1) && html`<img src=${pages.get(index + 1).url} alt=${t("Page {page} of {count}", { page: index + 1, count })} draggable="false" />`}
+        ${hovered && hovered !== selected && boxesOf(index + 1, hovered).map((one) => mark(one, "hovered"))}
+        ${boxesOf(index + 1, selected).map((one) => mark(one, "chosen"))}
+      </div>`)}
+    </div></div>`;
+}

@@ -1,0 +1,90 @@
+// The drawer below the pages: sample data and problems.
+
+import { html, useSignal, names } from "./base.js";
+import { insertAtCaret, JsonControl } from "./fields.js";
+import { nearest } from "./nodes.js";
+import { Icon } from "./icons.js";
+import { t, tn } from "./text.js";
+import { sampleOf, schemaOf } from "./sample.js";
+
+/** Most fields that the tree shows below one value. */
+const MOST = 60;
+
+const kindOf = (value) => (Array.isArray(value) ? t("list") : value === null ? "null" : typeof value === "object" ? t("object") : typeof value === "number" ? t("number") : typeof value === "boolean" ? t("yes or no") : t("text"));
+const shown = (value) => (Array.isArray(value) ? tn(value.length, "{count} row", "{count} rows") : value !== null && typeof value === "object" ? tn(Object.keys(value).length, "{count} field", "{count} fields") : String(value));
+
+function Branch({ name, value, path, level, open, say }) {
+  const isInner = value !== null && typeof value === "object";
+  const isOpen = open.value.has(path);
+  const toggle = () => {
+    const next = new Set(open.value);
+    if (isOpen) next.delete(path); else next.add(path);
+    open.value = next;
+  };
+  const use = () => {
+    const text = path.replace(/\[0\]/g, "").replace(/^.*\*\./, "item.");
+    if (insertAtCaret(text)) return;
+    navigator.clipboard?.writeText(`{{ ${text} }}`);
+    say(t("Copied {text}: choose a field to insert it there", { text: `{{ ${text} }}` }));
+  };
+  const inner = isOpen && isInner ? Object.entries(Array.isArray(value) ? value[0] ?? {} : value).slice(0, MOST) : [];
+  return html`<li><div class="data-row row" style=${{ paddingLeft: `${level * 14}px` }}>
+      ${isInner ? html`<button type="button" class=${names("fold", isOpen && "open")} aria-expanded=${isOpen} aria-label=${name} onClick=${toggle}><${Icon} name="chevron" /></button>` : html`<span class="fold"></span>`}
+      <button type="button" class="link grow cut data-name" title=${t("Insert at the caret")} onClick=${use}>${name}</button>
+      <span class="quiet data-kind">${kindOf(value)}</span><span class="cut data-value num" dir="auto">${shown(value)}</span></div>
+    ${inner.length > 0 && html`<ul>${inner.map(([key, one]) => html`<${Branch} key=${key} name=${key} value=${one} path=${Array.isArray(value) ? `${path}*.${key}` : `${path}.${key}`} ...${{ level: level + 1, open, say }} />`)}</ul>`}</li>`;
+}
+
+function Data({ editing, locked, say }) {
+  const open = useSignal(new Set(Object.keys(editing.sample.value ?? {}).slice(0, 3)));
+  const asText = useSignal(false);
+  const upload = (event) => {
+    const file = event.currentTarget.files[0];
+    event.currentTarget.value = "";
+    file?.text().then((text) => editing.setSample(JSON.parse(text))).catch((error) => say(t("This file is no JSON: {message}", { message: error.message }), true));
+  };
+  const generate = () => {
+    const schema = editing.document.value.inputSchema;
+    if (schema) editing.setSample(sampleOf(schema)); else say(t("The template has no input schema."), true);
+  };
+  const infer = () => {
+    editing.set("/inputSchema", schemaOf(editing.sample.value));
+    say(t("The input schema was made from the sample."));
+  };
+  return html`<div class="data">
+    <div class="row data-tools"><label class="button"><${Icon} name="upload" />${t("Upload JSON")}<input class="away" type="file" accept=".json,application/json" onChange=${upload} disabled=${locked} /></label>
+      <button type="button" class="button" aria-pressed=${asText.value} onClick=${() => { asText.value = !asText.value; }}><${Icon} name="code" />${asText.value ? t("Show fields") : t("Edit as JSON")}</button>
+      <button type="button" class="button" onClick=${generate} disabled=${locked}>${t("Generate from schema")}</button>
+      <button type="button" class="button" onClick=${infer} disabled=${locked}>${t("Make schema from sample")}</button></div>
+    ${asText.value ? html`<${JsonControl} id="sample" label=${t("Sample data")} value=${editing.sample.value} onChange=${(value) => value !== undefined && editing.setSample(value)} />`
+      : html`<ul class="data-tree">${Object.entries(editing.sample.value ?? {}).slice(0, MOST).map(([name, value]) => html`<${Branch} key=${name} ...${{ name, value, path: name, level: 0, open, say }} />`)}</ul>`}
+    ${!asText.value && Object.keys(editing.sample.value ?? {}).length === 0 && html`<p class="quiet">${t("No sample data yet. Upload what your program sends, and the page shows it.")}</p>`}</div>`;
+}
+
+/** Equal problems of many rows are one line. */
+export function grouped(problems) {
+  const groups = new Map();
+  for (const one of problems) {
+    const name = `${one.code} ${one.path} ${one.message}`;
+    const known = groups.get(name);
+    if (known) known.count += 1; else groups.set(name, { ...one, count: 1 });
+  }
+  return [...groups.values()].sort((one, other) => (one.severity === other.severity ? 0 : one.severity === "error" ? -1 : 1));
+}
+
+function Problems({ editing, problems }) {
+  if (problems.length === 0) return html`<p class="quiet">${t("No errors, no warnings.")}</p>`;
+  return html`<ul class="problems">${grouped(problems).map((one) => html`<li class="row"><span class=${names("mark", one.severity === "error" ? "bad" : "warn")}><${Icon} name=${one.severity === "error" ? "error" : "warning"} /></span>
+    <div class="grow"><p>${one.message}${one.count > 1 ? ` (${tn(one.count, "{count} time", "{count} times")})` : ""}</p><p class="small quiet">${one.hint && `${one.hint} · `}<code>${one.code}</code> ${one.path}</p></div>
+    <button type="button" class="link" onClick=${() => { editing.selected.value = nearest(editing.document.value, one.path); }}>${t("Show")}<span class="away"> ${one.message}</span></button></li>`)}</ul>`;
+}
+
+export function Drawer({ editing, problems, tab, locked, say, onClose }) {
+  const errors = problems.filter((one) => one.severity === "error").length;
+  const tabs = [["data", t("Data")], ["problems", t("Problems")]];
+  return html`<section class="drawer" aria-label=${t("Data and problems")}>
+    <div class="row drawer-head"><div class="tabs" role="tablist">${tabs.map(([name, label]) => html`<button type="button" role="tab" aria-selected=${tab.value === name} onClick=${() => { tab.value = name; }}>${label}
+      ${name === "problems" && problems.length > 0 && html`<span class=${names("count", errors ? "bad" : "warn")}>${grouped(problems).length}</span>`}</button>`)}</div><span class="grow"></span>
+      <button type="button" class="button plain icon" aria-label=${t("Close")} onClick=${onClose}><${Icon} name="down" /></button></div>
+    <div class="drawer-body" role="tabpanel">${tab.value === "data" ? html`<${Data} ...${{ editing, locked, say }} />` : html`<${Problems} ...${{ editing, problems }} />`}</div></section>`;
+}

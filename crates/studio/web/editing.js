@@ -1,0 +1,264 @@
+// The state of an editor: one document for outline, form, page and JSON, with undo over all.
+
+import { signal, computed, batch, memory, debounced } from "./base.js";
+import { json, request, Problem, Unreachable, tagOf } from "./api.js";
+import { get, set, insert, remove, move, parent, last } from "./pointer.js";
+import { t } from "./text.js";
+
+/** How many changes can be undone. */
+const STEPS = 200;
+/** Changes of one place within this time are one step, in milliseconds. */
+const PAUSE = 800;
+
+export class Editing {
+  constructor(key) {
+    this.key = key;
+    this.document = signal(null);
+    this.sample = signal({});
+    this.selected = signal("");
+    this.hovered = signal("");
+    /** Text of the JSON view while it is no JSON. */
+    this.broken = signal(null);
+    this.past = signal([]);
+    this.future = signal([]);
+    /** `idle`, `saving`, `saved`, `offline`, `clash` or `failed`. */
+    this.saving = signal("idle");
+    this.savedAt = signal(0);
+    this.failure = signal(null);
+    /** Version that callers get, and the one that the draft changes. */
+    this.live = signal(null);
+    this.base = null;
+    this.revision = null;
+    this.sampleRevision = null;
+    this.hasDraft = signal(false);
+    this.lastChange = { pointer: null, at: 0 };
+    this.saveSoon = debounced(900, () => this.save());
+    this.saveSampleSoon = debounced(900, () => this.saveSample());
+    this.name = computed(() => this.document.value?.name || this.key);
+  }
+
+  /** Reads the template, its draft and its sample data. */
+  async open() {
+    const path = `templates/${this.key}`;
+    const optional = (promise) => promise.catch((error) => {
+      if (error instanceof Problem && error.status === 404) return null;
+      throw error;
+    });
+    const [live, draft, sample] = await Promise.all([
+      optional(request("GET", path)), optional(request("GET", `${path}/draft`)), optional(request("GET", `${path}/sample`)),
+    ]);
+    if (!live && !draft) throw new Problem(404, { detail: t("There is no template with the key {key}.", { key: this.key }) });
+    this.live.value = live && tagOf(live);
+    const local = memory.get(`draft.${this.key}`);
+    this.base = draft ? Number(draft.headers.get("X-Draft-Base")) || null : this.live.value;
+    this.revision = draft && tagOf(draft);
+    this.sampleRevision = sample && tagOf(sample);
+    const stored = await (draft ?? live).json();
+    // What this browser has kept and not sent is newer than what the service has.
+    const kept = local && local.revision === this.revision && local.base === this.base ? local.document : null;
+    if (local && !kept) memory.set(`clash.${this.key}`, local.document);
+    batch(() => {
+      this.hasDraft.value = Boolean(draft) || Boolean(kept);
+      this.document.value = kept ?? stored;
+    });
+    if (sample) this.sample.value = await sample.json();
+    if (kept) this.saveSoon();
+    return { hasSample: Boolean(sample) };
+  }
+
+  /** Replaces the document; one step of undo for changes of the same place in a short time. */
+  change(next, pointer, selected = this.selected.value) {
+    if (next === this.document.value) return;
+    const now = Date.now();
+    const joins = pointer !== null && this.lastChange.pointer === pointer && now - this.lastChange.at < PAUSE;
+    this.lastChange = { pointer, at: now };
+    batch(() => {
+      if (!joins) {
+        this.past.value = [...this.past.value, { document: this.document.value, selected: this.selected.value }].slice(-STEPS);
+      }
+      this.future.value = [];
+      this.document.value = next;
+      this.selected.value = selected;
+    });
+    this.keep();
+  }
+
+  /** Keeps the draft here at once, and at the service soon. */
+  keep() {
+    this.hasDraft.value = true;
+    memory.set(`draft.${this.key}`, { document: this.document.value, base: this.base, revision: this.revision });
+    if (this.saving.value !== "clash") {
+      this.saving.value = "waiting";
+      this.saveSoon();
+    }
+  }
+
+  set(pointer, value) {
+    this.change(set(this.document.value, pointer, value), pointer);
+  }
+
+  insert(list, index, item) {
+    this.change(insert(this.document.value, list, index, item), null, `${list}/${index}`);
+  }
+
+  remove(pointer) {
+    const list = get(this.document.value, parent(pointer));
+    const at = Number(last(pointer));
+    const next = remove(this.document.value, pointer);
+    const left = Array.isArray(list) ? list.length - 1 : 0;
+    const selected = left > 0 ? `${parent(pointer)}/${Math.min(at, left - 1)}` : parent(parent(pointer));
+    this.change(next, null, selected);
+  }
+
+  duplicate(pointer) {
+    const copy = structuredClone(get(this.document.value, pointer));
+    // An id stands once in a template.
+    if (copy && typeof copy === "object") delete copy.id;
+    this.insert(parent(pointer), Number(last(pointer)) + 1, copy);
+  }
+
+  /** Moves a node; false if it cannot be there. */
+  move(from, list, index) {
+    const moved = move(this.document.value, from, list, index);
+    if (!moved) return false;
+    this.change(moved[0], null, moved[1]);
+    return true;
+  }
+
+  undo() {
+    this.travel(this.past, this.future);
+  }
+
+  redo() {
+    this.travel(this.future, this.past);
+  }
+
+  travel(from, to) {
+    const step = from.value.at(-1);
+    if (!step) return;
+    this.lastChange = { pointer: null, at: 0 };
+    batch(() => {
+      to.value = [...to.value, { document: this.document.value, selected: this.selected.value }].slice(-STEPS);
+      from.value = from.value.slice(0, -1);
+      this.document.value = step.document;
+      this.selected.value = step.selected;
+      this.broken.value = null;
+    });
+    this.keep();
+  }
+
+  /** Sends the draft to the service. */
+  async save() {
+    this.saveSoon.cancel();
+    if (this.busy) {
+      this.saveSoon();
+      return;
+    }
+    this.busy = true;
+    const sent = this.document.value;
+    this.saving.value = "saving";
+    const base = this.base ? `?base=${this.base}` : "";
+    const headers = this.revision ? { "If-Match": `"${this.revision}"` } : {};
+    try {
+      const saved = await json("PUT", `templates/${this.key}/draft${base}`, { body: sent, headers });
+      this.revision = saved.revision;
+      this.savedAt.value = Date.now();
+      this.failure.value = null;
+      if (this.document.value === sent) {
+        memory.set(`draft.${this.key}`, null);
+        this.saving.value = "saved";
+      } else this.saveSoon();
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  fail(error) {
+    if (error instanceof Unreachable) {
+      this.saving.value = "offline";
+      setTimeout(() => this.saving.value === "offline" && this.save(), 3000);
+    } else if (error instanceof Problem && [404, 409, 412].includes(error.status)) {
+      this.saving.value = "clash";
+    } else {
+      this.saving.value = "failed";
+      this.failure.value = error;
+    }
+  }
+
+  /** The draft as the service has it now, or null. */
+  async theirs() {
+    try {
+      const response = await request("GET", `templates/${this.key}/draft`);
+      return { revision: tagOf(response), base: Number(response.headers.get("X-Draft-Base")) || null, document: await response.json() };
+    } catch (error) {
+      if (!(error instanceof Problem && error.status === 404)) throw error;
+      const response = await request("GET", `templates/${this.key}`);
+      return { revision: null, base: tagOf(response), document: await response.json() };
+    }
+  }
+
+  /** Ends a clash with `document`, which changes what the service has. */
+  settle(document, { revision, base }) {
+    this.revision = revision;
+    this.base = base;
+    this.saving.value = "idle";
+    this.change(document, null);
+    this.save();
+  }
+
+  setSample(value) {
+    this.sample.value = value;
+    this.saveSampleSoon();
+  }
+
+  async saveSample() {
+    const headers = this.sampleRevision ? { "If-Match": `"${this.sampleRevision}"` } : {};
+    try {
+      const saved = await json("PUT", `templates/${this.key}/sample`, { body: this.sample.value, headers });
+      this.sampleRevision = saved.revision;
+    } catch (error) {
+      // Somebody else has changed it: the next change is based on theirs.
+      const response = await request("GET", `templates/${this.key}/sample`).catch(() => null);
+      this.sampleRevision = response && tagOf(response);
+      if (!(error instanceof Problem)) this.saveSampleSoon();
+    }
+  }
+
+  /** Publishes the draft as a new version. */
+  async publish(note) {
+    await this.save();
+    if (this.saving.value !== "saved") throw this.failure.value ?? new Error(t("The draft is not saved yet."));
+    const headers = { "If-Match": `"${this.revision}"` };
+    if (note) headers["X-Change-Note"] = encodeURIComponent(note);
+    const version = await json("POST", `templates/${this.key}/draft/publication`, { headers });
+    batch(() => {
+      this.live.value = version.version;
+      this.base = version.version;
+      this.revision = null;
+      this.hasDraft.value = false;
+      this.saving.value = "idle";
+    });
+    memory.set(`draft.${this.key}`, null);
+    return version;
+  }
+
+  /** Discards the draft: the live version is what is edited. */
+  async discard() {
+    this.saveSoon.cancel();
+    if (this.revision) await request("DELETE", `templates/${this.key}/draft`, { headers: { "If-Match": `"${this.revision}"` } });
+    memory.set(`draft.${this.key}`, null);
+    const response = await request("GET", `templates/${this.key}`);
+    const document = await response.json();
+    batch(() => {
+      this.base = this.live.value = tagOf(response);
+      this.revision = null;
+      this.document.value = document;
+      this.past.value = [];
+      this.future.value = [];
+      this.hasDraft.value = false;
+      this.saving.value = "idle";
+    });
+  }
+}

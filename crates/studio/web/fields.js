@@ -1,0 +1,162 @@
+// Controls for values of the schema's types.
+
+import { html, useSignal, useRef, useLayoutEffect, names } from "./base.js";
+import { Icon } from "./icons.js";
+import { ExpressionCard, expressionAt, suggestions } from "./expression.js";
+import { t } from "./text.js";
+import { words } from "./nodes.js";
+
+/** The text control that had the focus last: where fields of the data are inserted. */
+export const caret = { element: null };
+const remember = (event) => { caret.element = event.currentTarget; };
+
+/** Inserts a text at the caret of the last text control; false if there is none. */
+export function insertAtCaret(text) {
+  const element = caret.element;
+  if (!element?.isConnected) return false;
+  element.focus();
+  const isExpression = element.dataset.kind === "expression";
+  element.setRangeText(isExpression ? text : `{{ ${text} }}`, element.selectionStart, element.selectionEnd, "end");
+  element.dispatchEvent(new Event("input", { bubbles: true }));
+  return true;
+}
+
+/** A text of any length, as high as it needs. In an expression it shows its value and how to go on. */
+export function TextControl({ id, value, onChange, kind = "text", placeholder = "", invalid, editing, pointer }) {
+  const ref = useRef(null);
+  const caretAt = useSignal(null);
+  const marked = useSignal(-1);
+  useLayoutEffect(() => {
+    const area = ref.current;
+    area.style.height = "0";
+    area.style.height = `${Math.min(320, Math.max(30, area.scrollHeight + 2))}px`;
+  }, [value]);
+  const text = value ?? "";
+  const at = caretAt.value === null ? null : expressionAt(text, caretAt.value, kind);
+  const before = at ? text.slice(at.from, caretAt.value) : "";
+  const look = () => { caretAt.value = ref.current?.selectionStart ?? null; };
+  const take = (one) => {
+    ref.current.setRangeText(one.insert, caretAt.value - one.replaces, caretAt.value, "end");
+    marked.value = -1;
+    onChange(ref.current.value);
+    look();
+  };
+  const keys = (event) => {
+    if (!at) return;
+    const all = suggestions(editing, pointer, before);
+    const handled = (work) => { event.preventDefault(); event.stopPropagation(); work(); };
+    if (event.key === "ArrowDown" && all.length > 0) handled(() => { marked.value = Math.min(all.length - 1, marked.value + 1); });
+    else if (event.key === "ArrowUp" && marked.value >= 0) handled(() => { marked.value -= 1; });
+    else if (event.key === "Enter" && all[marked.value]) handled(() => take(all[marked.value]));
+    else if (event.key === "Escape") handled(() => { caretAt.value = null; });
+  };
+  return html`<div><textarea id=${id} ref=${ref} class=${names("area", kind === "expression" && "code")} rows="1" dir="auto" spellcheck=${kind !== "expression"}
+    data-kind=${kind} aria-invalid=${invalid ? "true" : undefined} placeholder=${placeholder} value=${text} onKeyDown=${keys}
+    onFocus=${(event) => { remember(event); look(); }} onBlur=${() => { caretAt.value = null; marked.value = -1; }} onSelect=${look} onKeyUp=${(event) => event.key !== "Escape" && look()} onClick=${look}
+    onInput=${(event) => { marked.value = -1; onChange(event.currentTarget.value); look(); }}></textarea>
+    ${at && html`<${ExpressionCard} ...${{ editing, pointer, before, expression: at.text, marked: marked.value }} onTake=${take} />`}</div>`;
+}
+
+/** Inline content of several runs: a text each, whose look opens in the form. */
+export function RunsControl({ editing, pointer, value, id, label }) {
+  const look = (run) => ["bold", "italic", "underline", "strike", "code", "superscript", "subscript"].filter((name) => run[name]).map((name) => t(words(name))).concat(typeof run.style === "string" ? [run.style] : run.style ? [t("own style")] : [], run.link ? [t("link")] : []).join(", ");
+  const change = (index, next) => editing.set(`${pointer}/${index}`, next);
+  return html`<div class="runs" id=${id} role="group" aria-label=${label}>${value.map((run, index) => html`<div class="run-part" key=${index}>
+      ${typeof run === "string" || typeof run.text === "string" ? html`<${TextControl} ...${{ editing, pointer: `${pointer}/${index}` }} value=${typeof run === "string" ? run : run.text} onChange=${(next) => change(index, typeof run === "string" ? next : { ...run, text: next })} />`
+        : html`<p class="small quiet">${Object.keys(run).join(", ")}</p>`}
+      <div class="row small">${typeof run === "string" ? html`<button type="button" class="link small" onClick=${() => { change(index, { text: run }); editing.selected.value = `${pointer}/${index}`; }}>${t("Format")}</button>`
+        : html`<button type="button" class="link small" onClick=${() => { editing.selected.value = `${pointer}/${index}`; }}>${look(run) || t("Format")}</button>`}<span class="grow"></span>
+        <button type="button" class="link small" onClick=${() => editing.set(pointer, value.filter((_, at) => at !== index))}>${t("Remove")}<span class="away"> ${index + 1}</span></button></div></div>`)}
+    <button type="button" class="button" onClick=${() => editing.set(pointer, [...value, { text: t("Text"), bold: true }])}><${Icon} name="plus" />${t("Add text")}</button></div>`;
+}
+
+/** A text of one line, or a number. */
+export function LineControl({ id, value, onChange, type = "text", min, max, placeholder, invalid, list }) {
+  return html`<input id=${id} class="input" type=${type} min=${min} max=${max} step="any" list=${list} placeholder=${placeholder ?? ""} aria-invalid=${invalid ? "true" : undefined}
+    value=${value ?? ""} onFocus=${type === "text" ? remember : undefined}
+    onInput=${(event) => onChange(type === "number" ? (event.currentTarget.value === "" ? undefined : event.currentTarget.valueAsNumber) : event.currentTarget.value)} />`;
+}
+
+/** A length: the arrows change its number. */
+export function LengthControl({ id, value, onChange, invalid, placeholder }) {
+  const step = (event) => {
+    const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    const parts = /^(-?[0-9]*\.?[0-9]+) ?([a-z]*)$/.exec(String(value ?? "0pt"));
+    if (!by || !parts) return;
+    event.preventDefault();
+    const next = Math.round((Number(parts[1]) + by * (event.shiftKey ? 10 : 1)) * 100) / 100;
+    onChange(typeof value === "number" ? next : `${next}${parts[2] || "pt"}`);
+  };
+  const read = (text) => (text === "" ? undefined : /^-?[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : text);
+  return html`<input id=${id} class="input num" value=${value ?? ""} placeholder=${placeholder ?? t("such as 12pt or 5mm")} aria-invalid=${invalid ? "true" : undefined}
+    onKeyDown=${step} onInput=${(event) => onChange(read(event.currentTarget.value))} />`;
+}
+
+const six = (color) => (/^#[0-9a-f]{6}$/i.test(color ?? "") ? color : /^#[0-9a-f]{3}$/i.test(color ?? "") ? `#${[...color.slice(1)].map((one) => one + one).join("")}` : "#000000");
+
+/** Relative luminance of a color (WCAG 2.2). */
+function luminance(color) {
+  const parts = [1, 3, 5].map((at) => parseInt(six(color).slice(at, at + 2), 16) / 255);
+  const [red, green, blue] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** Contrast of two colors, 1 to 21. */
+export function contrast(one, other) {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+/** A color: a swatch and its code. */
+export function ColorControl({ id, value, onChange, invalid, theme }) {
+  const ratio = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(value ?? "") ? contrast(value, "#ffffff") : null;
+  return html`<div><div class="row"><input type="color" class="swatch" aria-label=${t("Choose a color")} value=${six(value)} onInput=${(event) => onChange(event.currentTarget.value)} />
+    <input id=${id} class="input mono" value=${value ?? ""} placeholder="#2457d6" aria-invalid=${invalid ? "true" : undefined} onInput=${(event) => onChange(event.currentTarget.value || undefined)} /></div>
+    <div class="row swatches">${theme.map(([name, color]) => html`<button type="button" class="swatch" title=${name} aria-label=${name} style=${{ background: color }} onClick=${() => onChange(color)}></button>`)}
+    ${ratio !== null && html`<span class="small quiet num" title=${t("Text needs 4.5 on its background")}>${t("{ratio} : 1 on white", { ratio: ratio.toFixed(1) })}${ratio < 4.5 ? ` · ${t("low for text")}` : ""}</span>`}</div></div>`;
+}
+
+/** One of few values. */
+export function ChoiceControl({ id, label, value, choices, isRequired, onChange, fallback }) {
+  const all = isRequired ? choices : [{ value: undefined, about: fallback === undefined ? t("Default") : t("Default: {value}", { value: String(fallback) }) }, ...choices];
+  const text = (one) => (one.value === undefined ? t("Default") : one.value === true ? t("Yes") : one.value === false ? t("No") : words(String(one.value)));
+  if (all.length <= 4 && all.every((one) => text(one).length < 12)) {
+    return html`<div class="segments" id=${id} role="group" aria-label=${label}>${all.map((one) => html`<button type="button" title=${one.about ?? ""} aria-pressed=${value === one.value} onClick=${() => onChange(one.value)}>${text(one)}</button>`)}</div>`;
+  }
+  return html`<select id=${id} class="select" value=${value ?? ""} onChange=${(event) => onChange(all.find((one) => String(one.value ?? "") === event.currentTarget.value)?.value)}>
+    ${all.map((one) => html`<option value=${one.value ?? ""} selected=${one.value === value}>${text(one)}</option>`)}</select>`;
+}
+
+/** Any value as JSON; what is no JSON stays here until it is. */
+export function JsonControl({ id, value, onChange, label }) {
+  const typed = useSignal(null);
+  const shown = typed.value ?? (value === undefined ? "" : JSON.stringify(value, null, 2));
+  const change = (text) => {
+    typed.value = text;
+    try {
+      onChange(text.trim() === "" ? undefined : JSON.parse(text));
+      typed.value = null;
+    } catch { /* Shown below the field. */ }
+  };
+  return html`<div><textarea id=${id} class="area code" rows=${Math.min(14, Math.max(2, shown.split("\n").length))} spellcheck="false" aria-label=${label} aria-invalid=${typed.value !== null ? "true" : undefined}
+    value=${shown} onInput=${(event) => change(event.currentTarget.value)}></textarea>
+    ${typed.value !== null && html`<p class="small bad-text">${t("This is no JSON yet; what was there before still holds.")}</p>`}</div>`;
+}
+
+/** A list of texts, one a line. */
+export function LinesControl({ id, value, onChange }) {
+  return html`<textarea id=${id} class="area" rows="3" value=${(value ?? []).join("\n")} onFocus=${remember}
+    onInput=${(event) => onChange(event.currentTarget.value === "" ? undefined : event.currentTarget.value.split("\n"))}></textarea>`;
+}
+
+/** A list of objects: each opens in the form. */
+export function ListControl({ value, label, text, onOpen, onAdd, onMove, onRemove }) {
+  const all = Array.isArray(value) ? value : [];
+  return html`<div class="list-box"><ul>${all.map((one, index) => html`<li key=${index} class="row">
+      <button type="button" class="button plain grow cut" onClick=${() => onOpen(index)}>${index + 1}. ${text(one) || t("empty")}</button>
+      <button type="button" class="button plain icon" disabled=${index === 0} aria-label=${t("Move {name} up", { name: text(one) })} onClick=${() => onMove(index, index - 1)}><${Icon} name="up" /></button>
+      <button type="button" class="button plain icon" disabled=${index === all.length - 1} aria-label=${t("Move {name} down", { name: text(one) })} onClick=${() => onMove(index, index + 2)}><${Icon} name="lower" /></button>
+      <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name: text(one) })} onClick=${() => onRemove(index)}><${Icon} name="trash" /></button>
+    </li>`)}</ul>
+    <button type="button" class="button" onClick=${onAdd}><${Icon} name="plus" />${t("Add to {name}", { name: label.toLowerCase() })}</button></div>`;
+}

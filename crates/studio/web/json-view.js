@@ -1,0 +1,179 @@
+// The document as JSON, with completion by the schema. It edits the same document as the form.
+
+import { html, useRef, useEffect } from "./base.js";
+import { escape } from "./pointer.js";
+import { resolve, chosen, choices, schemaAt } from "./schema.js";
+import { nearest } from "./nodes.js";
+import { t } from "./text.js";
+
+let library = null;
+/** The editor's library, which is loaded when a code view opens first. */
+const load = () => (library ??= import("./vendor-codemirror.js"));
+
+const unquoted = (text) => { try { return JSON.parse(text); } catch { return text.replaceAll('"', ""); } };
+
+/** Longest time that the text is read at once, in milliseconds. */
+const PATIENCE = 300;
+
+/** The syntax tree of the text up to a position. */
+const treeOf = (cm, state, upTo = state.doc.length) => cm.ensureSyntaxTree(state, upTo, PATIENCE) ?? cm.syntaxTree(state);
+
+/** The JSON pointer of the value at a position of the text. */
+function pointerAt(cm, state, position) {
+  let node = treeOf(cm, state, position).resolveInner(position, -1);
+  const path = [];
+  for (; node.parent; node = node.parent) {
+    if (node.name === "Property") path.unshift(escape(unquoted(state.sliceDoc(node.firstChild.from, node.firstChild.to))));
+    else if (node.parent.name === "Array" && !["[", "]", ",", "⚠"].includes(node.name)) {
+      let index = 0;
+      for (let before = node.prevSibling; before; before = before.prevSibling) if (!["[", "]", ",", "⚠"].includes(before.name)) index += 1;
+      path.unshift(String(index));
+    }
+  }
+  return path.map((token) => `/${token}`).join("");
+}
+
+/** The range of the value at a pointer. */
+function rangeOf(cm, state, pointer) {
+  let node = treeOf(cm, state).topNode.firstChild;
+  for (const token of pointer.split("/").slice(1)) {
+    if (!node) return null;
+    let found = null;
+    let index = 0;
+    for (let child = node.firstChild; child; child = child.nextSibling) {
+      if (child.name === "Property" && escape(unquoted(state.sliceDoc(child.firstChild.from, child.firstChild.to))) === token) found = child.lastChild;
+      else if (node.name === "Array" && !["[", "]", ",", "⚠"].includes(child.name)) {
+        if (String(index) === token) found = child;
+        index += 1;
+      }
+    }
+    node = found;
+  }
+  return node && { from: node.from, to: node.to };
+}
+
+/** Names of properties and values that the schema allows at the caret. */
+function completions(cm, root, editing) {
+  return (context) => {
+    const { state, pos } = context;
+    const node = cm.syntaxTree(state).resolveInner(pos, -1);
+    const inString = ["String", "PropertyName"].includes(node.name);
+    if (!inString && !context.explicit) return null;
+    const from = inString ? node.from : pos;
+    const to = inString ? node.to : pos;
+    const property = node.name === "PropertyName" || (node.name === "Object") || (inString && node.parent?.name === "⚠");
+    const pointer = pointerAt(cm, state, inString && node.name === "PropertyName" ? node.parent.from : pos);
+    if (property) {
+      const outer = node.name === "PropertyName" ? pointer.replace(/\/[^/]*$/, "") : pointer;
+      const schema = resolve(root, chosen(root, schemaAt(root, outer, editing.document.value), valueAt(editing.document.value, outer)));
+      const options = Object.entries(schema.properties ?? {}).map(([name, of]) => ({
+        label: `"${name}"`, apply: node.name === "PropertyName" ? `"${name}"` : `"${name}": `, type: "property", info: of.description ?? resolve(root, of).description,
+      }));
+      return { from, to, options, filter: true };
+    }
+    const schema = schemaAt(root, pointer, editing.document.value);
+    const options = choices(root, schema).map((one) => ({ label: JSON.stringify(one.value), type: "constant", info: one.about }));
+    return options.length > 0 ? { from, to, options } : null;
+  };
+}
+
+function valueAt(document, pointer) {
+  return pointer.split("/").slice(1).reduce((value, token) => value?.[token.replaceAll("~1", "/").replaceAll("~0", "~")], document);
+}
+
+function look(cm) {
+  const theme = cm.EditorView.theme({
+    "&": { height: "100%", backgroundColor: "var(--bg)", color: "var(--text)", fontSize: "0.75rem" },
+    ".cm-content, .cm-gutters": { fontFamily: "var(--mono)", lineHeight: "1.25rem" },
+    ".cm-gutters": { backgroundColor: "var(--side)", color: "var(--text3)", borderRight: "1px solid var(--line)" },
+    ".cm-activeLine": { backgroundColor: "var(--hover)" }, ".cm-activeLineGutter": { backgroundColor: "var(--press)" },
+    "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--soft2) !important" },
+    ".cm-cursor": { borderLeftColor: "var(--text)" },
+    ".cm-tooltip": { backgroundColor: "var(--raise)", border: "1px solid var(--line2)", borderRadius: "8px", color: "var(--text)" },
+    ".cm-tooltip-autocomplete > ul > li": { fontFamily: "var(--mono)" },
+    ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--soft2)", color: "var(--text)" },
+    ".cm-completionInfo": { maxWidth: "320px", fontFamily: "var(--sans)" },
+    ".cm-panels": { backgroundColor: "var(--side)", color: "var(--text)" },
+  });
+  const { tags } = cm;
+  const colors = cm.HighlightStyle.define([
+    { tag: tags.propertyName, color: "var(--code-name)" }, { tag: tags.string, color: "var(--code-string)" },
+    { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
+  ]);
+  return [theme, cm.syntaxHighlighting(colors)];
+}
+
+/** Problems as marks in the text. */
+function marks(cm, state, problems) {
+  return problems.flatMap((one) => {
+    const range = rangeOf(cm, state, one.path);
+    return range ? [{ ...range, severity: one.severity === "error" ? "error" : "warning", message: one.hint ? `${one.message} – ${one.hint}` : one.message }] : [];
+  });
+}
+
+export function JsonView({ editing, root, problems, locked }) {
+  const host = useRef(null);
+  const view = useRef(null);
+  const own = useRef(null);
+  const moved = useRef(false);
+
+  useEffect(() => {
+    let gone = false;
+    load().then((cm) => {
+      if (gone) return;
+      const changed = (update) => {
+        if (update.selectionSet && update.view.hasFocus) moved.current = true;
+        if (!update.docChanged || update.transactions.some((one) => one.isUserEvent("outside"))) return;
+        const text = update.state.doc.toString();
+        try {
+          const value = JSON.parse(text);
+          if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error(t("a template is an object"));
+          own.current = value;
+          editing.broken.value = null;
+          editing.change(value, "json");
+        } catch (error) {
+          editing.broken.value = { text, message: error.message };
+        }
+      };
+      const undo = { key: "Mod-z", run: () => { editing.undo(); return true; }, shift: () => { editing.redo(); return true; } };
+      // In a shadow root, the library's styles are constructed, which the page's policy allows.
+      const shadow = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
+      const state = cm.EditorState.create({
+        doc: editing.broken.value?.text ?? JSON.stringify(editing.document.value, null, 2),
+        extensions: [
+          cm.lineNumbers(), cm.foldGutter(), cm.highlightActiveLine(), cm.highlightActiveLineGutter(), cm.drawSelection(), cm.bracketMatching(), cm.closeBrackets(), cm.lintGutter(),
+          cm.json(), cm.search(), cm.highlightSelectionMatches(), cm.autocompletion({ override: [completions(cm, root, editing)] }),
+          cm.keymap.of([undo, ...cm.closeBracketsKeymap, ...cm.defaultKeymap, ...cm.searchKeymap, ...cm.completionKeymap, ...cm.foldKeymap]),
+          cm.EditorView.updateListener.of(changed), cm.EditorView.lineWrapping, cm.EditorState.readOnly.of(locked),
+          cm.EditorView.contentAttributes.of({ "aria-label": t("Template as JSON") }), cm.EditorState.tabSize.of(2), look(cm),
+        ],
+      });
+      own.current = editing.document.value;
+      view.current = { cm, editor: new cm.EditorView({ state, parent: shadow, root: shadow }) };
+      const range = rangeOf(cm, view.current.editor.state, editing.selected.value);
+      if (range) view.current.editor.dispatch({ selection: { anchor: range.from }, effects: cm.EditorView.scrollIntoView(range.from, { y: "center" }) });
+    });
+    return () => {
+      gone = true;
+      if (!view.current) return;
+      const { cm, editor } = view.current;
+      const at = pointerAt(cm, editor.state, editor.state.selection.main.head);
+      if (moved.current) editing.selected.value = nearest(editing.document.value, at);
+      editor.destroy();
+    };
+  }, []);
+  useEffect(() => {
+    // A change from elsewhere, such as undo.
+    if (!view.current || own.current === editing.document.value) return;
+    own.current = editing.document.value;
+    const { editor } = view.current;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: JSON.stringify(editing.document.value, null, 2) }, userEvent: "outside" });
+  }, [editing.document.value]);
+  useEffect(() => {
+    if (!view.current) return;
+    const { cm, editor } = view.current;
+    editor.dispatch(cm.setDiagnostics(editor.state, marks(cm, editor.state, problems)));
+  }, [problems]);
+  return html`<div class="json-view"><div class="json-host" ref=${host}></div>
+    ${editing.broken.value && html`<p class="stale" role="status">${t("No JSON yet: {message}", { message: editing.broken.value.message })}</p>`}</div>`;
+}

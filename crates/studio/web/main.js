@@ -1,0 +1,77 @@
+// The start of Studio: who is there, and which page is shown.
+
+import { html, render, signal, useEffect, useSignal, memory } from "./base.js";
+import { json, request, signedOut, online } from "./api.js";
+import { Editor } from "./editor.js";
+import { Templates } from "./templates.js";
+import { Versions } from "./versions.js";
+import { Runs } from "./runs.js";
+import { Run } from "./run.js";
+import { Flows, Flow } from "./flows.js";
+import { Convert } from "./convert.js";
+import { SignIn } from "./sign-in.js";
+import { Failure, Loading, Toast, say } from "./parts.js";
+import { Icon } from "./icons.js";
+import { language, speak, t } from "./text.js";
+
+const place = signal(location.hash);
+addEventListener("hashchange", () => { place.value = location.hash; });
+
+const theme = signal(memory.get("theme") ?? "system");
+const apply = (name) => {
+  if (name === "system") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = name;
+};
+apply(theme.value);
+document.documentElement.lang = language.value;
+
+/** The parts of the address after `#/`, decoded. */
+function route(hash) {
+  const parts = hash.replace(/^#\/?/, "").split("?")[0].split("/").filter(Boolean);
+  return parts.map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
+}
+
+function Page({ session }) {
+  const [first, second, third] = route(place.value);
+  if (first === "templates" && second && third === "versions") return html`<${Versions} key=${second} name=${second} session=${session} />`;
+  if (first === "templates" && second) return html`<${Editor} key=${second} name=${second} session=${session} />`;
+  if (first === "flows" && second) return html`<${Flow} key=${second} name=${second} session=${session} />`;
+  if (first === "flows") return html`<${Flows} session=${session} />`;
+  if (first === "runs" && second) return html`<${Run} key=${second} id=${second} />`;
+  if (first === "runs") return html`<${Runs} key=${place.value} />`;
+  if (first === "convert") return html`<${Convert} />`;
+  return html`<${Templates} session=${session} />`;
+}
+
+function Nav({ session }) {
+  const [first] = route(place.value);
+  const link = (name, label, icon) => html`<a class="nav-link" href=${`#/${name}`} title=${label} aria-label=${label} aria-current=${(first ?? "templates") === name ? "page" : undefined}><${Icon} name=${icon} /><span>${label}</span></a>`;
+  const out = async () => {
+    await request("DELETE", "studio/session").catch((error) => say(error.message, true));
+    signedOut.value = true;
+  };
+  return html`<nav class="nav" aria-label=${t("Main")}><a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>
+    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}${link("runs", t("Runs"), "runs")}${link("convert", t("Convert files"), "convert")}
+    <div class="nav-foot"><label class="small">${t("Language")}<select class="select" value=${language.value} onChange=${(event) => speak(event.currentTarget.value)}><option value="en">English</option><option value="de">Deutsch</option></select></label>
+      <label class="small">${t("Colors")}<select class="select" value=${theme.value} onChange=${(event) => { theme.value = event.currentTarget.value; memory.set("theme", theme.value); apply(theme.value); }}><option value="system">${t("As the system")}</option><option value="light">${t("Light")}</option><option value="dark">${t("Dark")}</option></select></label>
+      <p class="small quiet">Platen ${session.version}${session.mayChange ? "" : ` · ${t("read only")}`}</p>
+      ${session.needsKey && html`<button type="button" class="link small" onClick=${out}>${t("Sign out")}</button>`}</div></nav>`;
+}
+
+function App() {
+  const session = useSignal(null);
+  const failure = useSignal(null);
+  const load = () => json("GET", "studio/session").then((found) => { session.value = found; failure.value = null; signedOut.value = !found.signedIn; }, (error) => { failure.value = error; });
+  useEffect(() => { load(); }, []);
+  if (failure.value && !session.value) return html`<main class="content"><${Failure} error=${failure.value} onRetry=${load} /></main>`;
+  if (!session.value) return html`<main class="content"><${Loading} /></main>`;
+  const signIn = html`<${SignIn} onDone=${(found) => { session.value = found; signedOut.value = false; }} />`;
+  if (!session.value.signedIn) return html`${signIn}<${Toast} />`;
+  const [first, second, third] = route(place.value);
+  const isEditor = first === "templates" && second && third !== "versions";
+  const page = html`<${Page} session=${session.value} />`;
+  return html`${isEditor ? page : html`<div class="shell"><${Nav} session=${session.value} />${page}</div>`}
+    ${!online.value && html`<p class="stale offline" role="status">${t("The service does not answer. What you type is kept here.")}</p>`}
+    ${signedOut.value && html`<div class="sign-over">${signIn}</div>`}<${Toast} />`;
+}
+
+render(html`<${App} />`, document.getElementById("app"));

@@ -1,0 +1,160 @@
+// The outline: the tree of nodes, with moves by keyboard and by drag and drop.
+
+import { html, useSignal, useComputed, useRef, useEffect, names } from "./base.js";
+import { get, parent, within } from "./pointer.js";
+import { outline } from "./nodes.js";
+import { Icon } from "./icons.js";
+import { t } from "./text.js";
+
+/** Height of a row in pixels. */
+const ROW = 26;
+
+/** Rows that a list of this height shows, with some more at both ends. */
+function shown(top, height) {
+  return [Math.max(0, Math.floor(top / ROW) - 8), Math.ceil((top + height) / ROW) + 8];
+}
+
+export function Outline({ editing, root, problems, pages, folded, onAdd, say }) {
+  const box = useRef(null);
+  const scroll = useSignal({ top: 0, height: 800 });
+  const drag = useSignal(null);
+  const rows = useComputed(() => (editing.document.value ? outline(root, editing.document.value, folded.value) : []));
+  const selected = editing.selected.value;
+  const place = rows.value.findIndex((row) => row.pointer === selected);
+
+  useEffect(() => {
+    // What is inside folded rows is shown once it is chosen.
+    const closed = [...folded.value].filter((one) => one !== selected && within(selected, one));
+    if (closed.length > 0) folded.value = new Set([...folded.value].filter((one) => !closed.includes(one)));
+  }, [selected]);
+  useEffect(() => {
+    const element = box.current;
+    const measure = () => { scroll.value = { top: element.scrollTop, height: element.clientHeight }; };
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  useEffect(() => {
+    const element = box.current;
+    if (place < 0 || !element) return;
+    const top = place * ROW;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + ROW > element.scrollTop + element.clientHeight) element.scrollTop = top + ROW - element.clientHeight;
+  }, [place]);
+
+  const fold = (row, closed) => {
+    const next = new Set(folded.value);
+    if (closed) next.add(row.pointer); else next.delete(row.pointer);
+    folded.value = next;
+  };
+  const choose = (index) => {
+    const row = rows.value[Math.max(0, Math.min(rows.value.length - 1, index))];
+    if (row) editing.selected.value = row.pointer;
+  };
+  const moveTo = (from, list, index) => {
+    if (!editing.move(from, list, index)) return;
+    const count = get(editing.document.value, list).length;
+    const position = Number(editing.selected.value.slice(list.length + 1).split("/")[0]) + 1;
+    say(t("Moved to {position} of {count}", { position, count }));
+  };
+  const keys = (event) => {
+    const row = rows.value[place];
+    const alt = event.altKey;
+    const handled = () => { event.preventDefault(); event.stopPropagation(); };
+    if (event.key === "ArrowDown" && alt && row?.isNode) { handled(); moveTo(row.pointer, row.list, row.index + 2); }
+    else if (event.key === "ArrowUp" && alt && row?.isNode) { handled(); moveTo(row.pointer, row.list, row.index - 1); }
+    else if (event.key === "ArrowLeft" && alt && row?.isNode) { handled(); moveOut(row); }
+    else if (event.key === "ArrowRight" && alt && row?.isNode) { handled(); moveIn(row); }
+    else if (event.key === "ArrowDown") { handled(); choose(place + 1); }
+    else if (event.key === "ArrowUp") { handled(); choose(place - 1); }
+    else if (event.key === "Home") { handled(); choose(0); }
+    else if (event.key === "End") { handled(); choose(rows.value.length - 1); }
+    else if (event.key === "ArrowRight" && row?.hasChildren) { handled(); if (row.open) choose(place + 1); else fold(row, false); }
+    else if (event.key === "ArrowLeft" && row) {
+      handled();
+      if (row.hasChildren && row.open) fold(row, true);
+      else choose(rows.value.findLastIndex((one, index) => index < place && one.level < row.level));
+    } else if ((event.key === "Delete" || event.key === "Backspace") && row?.list && row.index >= 0) { handled(); editing.remove(row.pointer); }
+    else if (event.key === "d" && (event.ctrlKey || event.metaKey) && row?.index >= 0) { handled(); editing.duplicate(row.pointer); }
+    else if (event.key === "a" && !event.ctrlKey && !event.metaKey) { handled(); onAdd(); }
+  };
+  const moveOut = (row) => {
+    const outer = parent(row.list);
+    const up = rows.value.find((one) => one.pointer === outer && one.isNode) ?? rows.value.find((one) => one.isNode && within(outer, one.pointer) && one.pointer !== row.pointer && within(row.pointer, one.pointer));
+    if (up) moveTo(row.pointer, up.list, up.index + 1);
+  };
+  const moveIn = (row) => {
+    const before = `${row.list}/${row.index - 1}`;
+    const sibling = get(editing.document.value, before);
+    const name = ["body", "then"].find((one) => Array.isArray(sibling?.[one]));
+    if (name) moveTo(row.pointer, `${before}/${name}`, sibling[name].length);
+    else if (Array.isArray(sibling?.columns?.[0]?.body)) moveTo(row.pointer, `${before}/columns/0/body`, sibling.columns[0].body.length);
+  };
+
+  /** The place at a height: a list, an index, and where the line is drawn. */
+  const target = (y) => {
+    const bounds = box.current.getBoundingClientRect();
+    const offset = y - bounds.top + box.current.scrollTop;
+    const index = Math.min(rows.value.length - 1, Math.max(0, Math.floor(offset / ROW)));
+    const row = rows.value[index];
+    const lower = offset - index * ROW > ROW / 2;
+    if (row?.isList && row.isNodes) return { list: row.pointer, index: 0, line: (index + 1) * ROW, level: row.level + 1 };
+    if (!row?.isNode) {
+      const inside = row && ["body"].find((name) => Array.isArray(get(editing.document.value, `${row.pointer}/${name}`)));
+      return inside && row.pointer ? { list: `${row.pointer}/${inside}`, index: 0, line: (index + 1) * ROW, level: row.level + 1 } : null;
+    }
+    const container = ["body", "then"].find((name) => Array.isArray(get(editing.document.value, `${row.pointer}/${name}`)));
+    if (lower && container && row.open) return { list: `${row.pointer}/${container}`, index: 0, line: (index + 1) * ROW, level: row.level + 1 };
+    return { list: row.list, index: row.index + (lower ? 1 : 0), line: (index + (lower ? 1 : 0)) * ROW, level: row.level };
+  };
+  const grab = (event, row) => {
+    if (event.button !== 0 || !row.isNode) return;
+    const start = { x: event.clientX, y: event.clientY };
+    const moved = (next) => {
+      if (!drag.value && Math.hypot(next.clientX - start.x, next.clientY - start.y) < 4) return;
+      const bounds = box.current.getBoundingClientRect();
+      if (next.clientY < bounds.top + 24) box.current.scrollTop -= 12;
+      if (next.clientY > bounds.bottom - 24) box.current.scrollTop += 12;
+      drag.value = { from: row.pointer, to: target(next.clientY) };
+    };
+    const stop = (drop) => {
+      removeEventListener("pointermove", moved);
+      removeEventListener("pointerup", up);
+      removeEventListener("keydown", escape, true);
+      const { from, to } = drag.value ?? {};
+      drag.value = null;
+      if (drop && to) moveTo(from, to.list, to.index);
+    };
+    const up = () => stop(true);
+    const escape = (key) => key.key === "Escape" && stop(false);
+    addEventListener("pointermove", moved);
+    addEventListener("pointerup", up);
+    addEventListener("keydown", escape, true);
+  };
+
+  const [first, end] = shown(scroll.value.top, scroll.value.height);
+  const marks = (row) => {
+    const found = problems.filter((one) => (row.open && row.hasChildren ? one.path === row.pointer : row.pointer && within(one.path, row.pointer)));
+    const isBad = found.some((one) => one.severity === "error");
+    return found.length > 0 && html`<span class=${names("mark", isBad ? "bad" : "warn")} title=${found[0].message}><${Icon} name="warning" /><span class="away">${isBad ? t("has errors") : t("has warnings")}</span></span>`;
+  };
+  return html`<div class="tree" ref=${box} role="tree" tabindex="0" aria-label=${t("Outline")}
+      aria-activedescendant=${place >= 0 ? `row-${place}` : undefined} onKeyDown=${keys}
+      onScroll=${(event) => { scroll.value = { top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight }; }}>
+    <div class="tree-all" style=${{ height: `${rows.value.length * ROW}px` }}>
+      ${rows.value.slice(first, end).map((row, offset) => html`<div key=${row.pointer} id=${`row-${first + offset}`} role="treeitem"
+        class=${names("tree-row", row.pointer === selected && "chosen", row.pointer === editing.hovered.value && "hovered", drag.value?.from === row.pointer && "ghost")}
+        aria-level=${row.level + 1} aria-selected=${row.pointer === selected} aria-expanded=${row.hasChildren ? row.open : undefined}
+        style=${{ top: `${(first + offset) * ROW}px`, paddingLeft: `${6 + row.level * 14}px` }}
+        onPointerDown=${(event) => grab(event, row)}
+        onMouseEnter=${() => { editing.hovered.value = row.pointer; }} onMouseLeave=${() => { editing.hovered.value = ""; }}
+        onClick=${() => { editing.selected.value = row.pointer; box.current.focus({ preventScroll: true }); }}>
+        <span class=${names("fold", row.open && "open")} onClick=${(event) => { if (row.hasChildren) { event.stopPropagation(); fold(row, row.open); } }}>${row.hasChildren && html`<${Icon} name="chevron" />`}</span>
+        <${Icon} name=${row.icon} /><b>${row.label}</b><span class="cut quiet grow" dir="auto">${row.summary}</span>${marks(row)}
+        ${pages.get(row.pointer) > 1 && row.isNode && html`<span class="badge square">${t("p. {page}", { page: pages.get(row.pointer) })}</span>`}
+      </div>`)}
+      ${drag.value?.to && html`<div class="drop-line" style=${{ top: `${drag.value.to.line - 1}px`, left: `${8 + drag.value.to.level * 14}px` }}></div>`}
+    </div>
+  </div>`;
+}

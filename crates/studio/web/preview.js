@@ -1,0 +1,118 @@
+// The pages of the document as the engine makes them, always those in view.
+
+import { signal, batch, debounced } from "./base.js";
+import { json, Problem, Unreachable } from "./api.js";
+
+/** Time without a change before pages are asked for, in milliseconds. */
+const PAUSE = 60;
+/** Most pages of one request. */
+const MOST = 4;
+
+export class Preview {
+  constructor(editing) {
+    this.editing = editing;
+    this.pageCount = signal(0);
+    /** Pages by number: `{url, width, height, generation}`. */
+    this.pages = signal(new Map());
+    this.boxes = signal([]);
+    this.problems = signal([]);
+    /** Milliseconds of the last preview. */
+    this.time = signal(null);
+    this.waiting = signal(false);
+    /** When the page was last right, while there are errors. */
+    this.goodSince = signal(0);
+    this.failed = signal(false);
+    this.message = signal("");
+    this.view = [1, 1];
+    this.generation = 0;
+    this.soon = debounced(PAUSE, () => this.ask());
+    this.stop = null;
+  }
+
+  /** The document or the data have changed. */
+  changed(now = false) {
+    this.generation += 1;
+    if (now) this.ask(); else this.soon();
+  }
+
+  /** These pages are in view. */
+  show(first, last) {
+    this.view = [Math.max(1, first), Math.max(1, last)];
+    const pages = this.pages.value;
+    const count = this.pageCount.value;
+    for (let page = this.view[0]; page <= Math.min(this.view[1], count); page += 1) {
+      if (pages.get(page)?.generation !== this.generation) {
+        this.soon();
+        return;
+      }
+    }
+  }
+
+  async ask() {
+    this.soon.cancel();
+    this.stop?.abort();
+    const stop = new AbortController();
+    this.stop = stop;
+    const generation = this.generation;
+    const [first, last] = this.view;
+    const started = performance.now();
+    const late = setTimeout(() => { this.waiting.value = true; }, 400);
+    try {
+      const answer = await json("POST", "render/preview", {
+        body: { definition: this.editing.document.value, data: this.editing.sample.value, firstPage: first, pageCount: Math.min(MOST, Math.max(1, last - first + 1)) },
+        signal: stop.signal,
+      });
+      if (generation !== this.generation && this.stop !== stop) return;
+      this.accept(answer, generation);
+      this.time.value = performance.now() - started;
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      batch(() => {
+        this.failed.value = true;
+        this.problems.value = error instanceof Problem ? error.diagnostics : [];
+        this.message.value = error instanceof Unreachable ? "" : error.message;
+      });
+    } finally {
+      clearTimeout(late);
+      if (this.stop === stop) this.waiting.value = false;
+    }
+  }
+
+  accept(answer, generation) {
+    const pages = new Map([...this.pages.value].filter(([page]) => page <= answer.pageCount));
+    for (const [page, old] of this.pages.value) if (page > answer.pageCount) URL.revokeObjectURL(old.url);
+    for (const page of answer.pages) {
+      const old = pages.get(page.page);
+      if (old) setTimeout(() => URL.revokeObjectURL(old.url), 1000);
+      const url = URL.createObjectURL(new Blob([page.picture], { type: "image/svg+xml" }));
+      pages.set(page.page, { url, width: page.width, height: page.height, generation });
+    }
+    const asked = new Set(answer.pages.map((page) => page.page));
+    const others = this.boxes.value.filter((box) => !asked.has(box.page) && box.page <= answer.pageCount);
+    batch(() => {
+      this.pageCount.value = answer.pageCount;
+      this.pages.value = pages;
+      this.boxes.value = [...others, ...answer.boxes];
+      this.problems.value = answer.warnings;
+      this.failed.value = false;
+      this.message.value = "";
+      this.goodSince.value = Date.now();
+    });
+    this.show(...this.view);
+  }
+
+  /** The innermost node at a point of a page, in points. */
+  at(page, x, y) {
+    const hit = this.boxes.value.filter((box) => box.page === page
+      && x >= box.area[0] && x <= box.area[0] + box.area[2] && y >= box.area[1] && y <= box.area[1] + box.area[3]);
+    const size = (box) => box.area[2] * box.area[3];
+    // Of boxes of one size, the inner one comes last.
+    return hit.reduce((best, box) => (!best || size(box) <= size(best) ? box : best), null);
+  }
+
+  close() {
+    this.soon.cancel();
+    this.stop?.abort();
+    for (const page of this.pages.value.values()) URL.revokeObjectURL(page.url);
+  }
+}

@@ -1,0 +1,75 @@
+// The list of runs, live, with filters.
+
+import { html, useSignal, useEffect } from "./base.js";
+import { json } from "./api.js";
+import { Failure, Loading } from "./parts.js";
+import { t, when, duration } from "./text.js";
+
+/** Time between looks at the list, in milliseconds. */
+const PERIOD = 3000;
+const STATES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled", "timed-out", "dead"];
+
+const classes = { succeeded: "ok", failed: "bad", dead: "bad", "timed-out": "bad", running: "on", waiting: "warn" };
+export const words = () => ({ queued: t("queued"), running: t("running"), waiting: t("waiting"), succeeded: t("succeeded"), failed: t("failed"), cancelled: t("cancelled"), "timed-out": t("timed out"), dead: t("dead letter") });
+
+export const State = ({ name }) => html`<span class=${`badge ${classes[name] ?? ""}`}>${words()[name] ?? name}</span>`;
+
+/** Milliseconds from the start of a run to its end. */
+export const lasted = (run) => (run.endedAt ? new Date(run.endedAt) - new Date(run.createdAt) : null);
+
+export function Runs() {
+  const query = new URLSearchParams(location.hash.split("?")[1] ?? "");
+  const flow = query.get("flow") ?? "";
+  const state = query.get("state") ?? "";
+  const runs = useSignal(null);
+  const next = useSignal(null);
+  const more = useSignal([]);
+  const failure = useSignal(null);
+  const flows = useSignal([]);
+  const address = (after) => {
+    const all = new URLSearchParams({ limit: "50", ...(flow && { flow }), ...(state && { state }), ...(after && { after }) });
+    return `runs?${all}`;
+  };
+  useEffect(() => {
+    let timer = 0;
+    const look = async () => {
+      try {
+        if (!document.hidden) {
+          const found = await json("GET", address());
+          runs.value = found.runs;
+          if (more.value.length === 0) next.value = found.next ?? null;
+          failure.value = null;
+        }
+      } catch (error) {
+        failure.value = error;
+      }
+      timer = setTimeout(look, PERIOD);
+    };
+    look();
+    json("GET", "flows?limit=200").then((found) => { flows.value = found.flows; }, () => {});
+    return () => clearTimeout(timer);
+  }, []);
+  const filter = (name, value) => {
+    const all = new URLSearchParams(query);
+    if (value) all.set(name, value); else all.delete(name);
+    location.hash = all.size ? `#/runs?${all}` : "#/runs";
+  };
+  const older = async () => {
+    const found = await json("GET", address(next.value));
+    more.value = [...more.value, ...found.runs];
+    next.value = found.next ?? null;
+  };
+  const known = new Set((runs.value ?? []).map((one) => one.id));
+  const all = [...(runs.value ?? []), ...more.value.filter((one) => !known.has(one.id))];
+  return html`<main class="content"><header class="head"><h1>${t("Runs")}</h1><span class="small quiet">${t("live")}</span></header>
+    <div class="filters"><select class="select" aria-label=${t("Flow")} value=${flow} onChange=${(event) => filter("flow", event.currentTarget.value)}><option value="">${t("All flows")}</option>${flows.value.map((one) => html`<option value=${one.key} selected=${one.key === flow}>${one.name || one.key}</option>`)}</select>
+      <select class="select" aria-label=${t("State")} value=${state} onChange=${(event) => filter("state", event.currentTarget.value)}><option value="">${t("All states")}</option>${STATES.map((one) => html`<option value=${one} selected=${one === state}>${words()[one]}</option>`)}</select></div>
+    ${failure.value && html`<${Failure} error=${failure.value} />`}
+    ${!runs.value && !failure.value && html`<${Loading} />`}
+    ${runs.value && all.length === 0 && html`<div class="empty"><h2>${flow || state ? t("No run matches the filter") : t("No runs yet")}</h2><p>${t("A run appears here when a flow is started, by a webhook or by hand.")}</p>${(flow || state) && html`<a class="button" href="#/runs">${t("Show all")}</a>`}</div>`}
+    ${all.length > 0 && html`<table class="table"><thead><tr><th>${t("State")}</th><th>${t("Run")}</th><th>${t("Flow")}</th><th>${t("What happened")}</th><th class="end">${t("Time")}</th><th class="end">${t("Started")}</th></tr></thead>
+      <tbody>${all.map((run) => html`<tr key=${run.id}><td><${State} name=${run.state} /></td><td><a class="whole mono" href=${`#/runs/${run.id}`}>${run.id}</a></td><td>${run.flow}${run.version ? html` <span class="small quiet">v${run.version}</span>` : ""}</td>
+        <td class="quiet">${run.error?.message ? `${run.error.step ? `${run.error.step}: ` : ""}${run.error.message}`.slice(0, 120) : run.retryOf ? t("retry of {id}", { id: run.retryOf }) : ""}</td>
+        <td class="end num">${lasted(run) !== null ? duration(lasted(run)) : "–"}</td><td class="end num">${when(run.createdAt)}</td></tr>`)}</tbody></table>`}
+    ${next.value && html`<p class="field-box"><button type="button" class="button" onClick=${older}>${t("Show older runs")}</button></p>`}</main>`;
+}

@@ -1,0 +1,63 @@
+// Sample data from a JSON Schema, and a JSON Schema from sample data.
+
+/** Deepest nesting of made data. */
+const DEPTH = 8;
+
+/** Data that a schema allows. */
+export function sampleOf(schema, root = schema, name = "", depth = 0) {
+  if (depth > DEPTH || schema === true || schema === null || typeof schema !== "object") return null;
+  if (schema.$ref?.startsWith("#/")) {
+    let target = root;
+    for (const token of schema.$ref.slice(2).split("/")) target = target?.[token];
+    return sampleOf(target, root, name, depth + 1);
+  }
+  if (schema.examples?.length) return schema.examples[0];
+  if (schema.default !== undefined) return schema.default;
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum?.length) return schema.enum[0];
+  const part = schema.oneOf?.[0] ?? schema.anyOf?.[0];
+  if (part && !schema.properties) return sampleOf(part, root, name, depth + 1);
+  const type = [schema.type ?? (schema.properties ? "object" : schema.items ? "array" : "string")].flat().find((one) => one !== "null");
+  if (type === "object") {
+    const all = Object.entries({ ...(schema.allOf ?? []).reduce((found, one) => ({ ...found, ...one.properties }), {}), ...schema.properties });
+    return Object.fromEntries(all.map(([key, of]) => [key, sampleOf(of, root, key, depth + 1)]));
+  }
+  if (type === "array") {
+    const count = Math.min(Math.max(schema.minItems ?? 3, 1), schema.maxItems ?? 3, 5);
+    return Array.from({ length: count }, () => sampleOf(schema.items ?? {}, root, name, depth + 1));
+  }
+  if (type === "integer") return Math.max(schema.minimum ?? 1, 1);
+  if (type === "number") return Math.max(schema.minimum ?? 0, 19.9);
+  if (type === "boolean") return true;
+  if (schema.format === "date") return "2026-01-31";
+  if (schema.format === "date-time") return "2026-01-31T12:00:00Z";
+  if (schema.format === "email") return "name@company.example";
+  const text = name ? name.charAt(0).toUpperCase() + name.slice(1) : "Text";
+  return text.slice(0, schema.maxLength ?? 200).padEnd(schema.minLength ?? 0, "x");
+}
+
+/** A schema that data fulfils: its fields with their types. */
+export function schemaOf(value, depth = 0) {
+  if (depth > DEPTH || value === null) return {};
+  if (Array.isArray(value)) return { type: "array", items: value.slice(0, 100).map((one) => schemaOf(one, depth + 1)).reduce(merged, null) ?? {} };
+  if (typeof value === "object") {
+    const all = Object.entries(value);
+    return { type: "object", properties: Object.fromEntries(all.map(([key, one]) => [key, schemaOf(one, depth + 1)])), required: all.filter(([, one]) => one !== null).map(([key]) => key) };
+  }
+  if (typeof value === "number") return { type: Number.isInteger(value) ? "integer" : "number" };
+  if (typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value)) return { type: "string", format: "date" };
+  return { type: typeof value };
+}
+
+/** What both of two schemas allow. */
+function merged(one, other) {
+  if (!one) return other;
+  if (one.type !== other.type) return [one.type, other.type].sort().join() === "integer,number" ? { type: "number" } : {};
+  if (one.type === "object") {
+    const properties = { ...one.properties };
+    for (const [key, of] of Object.entries(other.properties)) properties[key] = merged(properties[key] ?? null, of);
+    return { type: "object", properties, required: one.required.filter((key) => other.required.includes(key)) };
+  }
+  if (one.type === "array") return { type: "array", items: merged(one.items, other.items) };
+  return one.format === other.format ? one : { type: one.type };
+}

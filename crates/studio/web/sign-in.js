@@ -1,0 +1,30 @@
+// Sign-in by an API key, which is exchanged for a session.
+
+import { html, useSignal, useRef, useEffect } from "./base.js";
+import { json } from "./api.js";
+import { Failure } from "./parts.js";
+import { t } from "./text.js";
+
+export function SignIn({ onDone }) {
+  const key = useSignal("");
+  const failure = useSignal(null);
+  const busy = useSignal(false);
+  const field = useRef(null);
+  useEffect(() => field.current?.focus(), []);
+  const submit = async (event) => {
+    event.preventDefault();
+    busy.value = true;
+    try {
+      onDone(await json("POST", "studio/session", { body: { key: key.value.trim() } }));
+    } catch (error) {
+      failure.value = error.status === 401 ? new Error(t("The service does not know this key.")) : error;
+      busy.value = false;
+      field.current?.focus();
+    }
+  };
+  return html`<main class="sign-in"><form onSubmit=${submit}><img src="studio/icon.svg" alt="" width="40" height="40" /><h1>${t("Sign in to Platen")}</h1>
+    <p class="quiet">${t("With an API key of this service. It is exchanged for a session of 12 hours, and not stored in the browser.")}</p>
+    <p class="field-box"><label class="label" for="api-key">${t("API key")}</label><input id="api-key" ref=${field} class="input" type="password" autocomplete="current-password" required value=${key.value} onInput=${(event) => { key.value = event.currentTarget.value; }} /></p>
+    ${failure.value && html`<${Failure} error=${failure.value} />`}
+    <p class="field-box"><button class="button primary" disabled=${busy.value}>${t("Sign in")}</button></p></form></main>`;
+}

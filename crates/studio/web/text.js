@@ -1,0 +1,59 @@
+// Words of the page. Modules name them in English; other languages have a catalogue.
+
+import { signal, memory } from "./base.js";
+import { german } from "./text-de.js";
+
+const catalogues = { en: {}, de: german };
+
+/** Language of the page. */
+export const language = signal(chosen());
+
+function chosen() {
+  const wanted = memory.get("language") ?? navigator.language.slice(0, 2);
+  return wanted in catalogues ? wanted : "en";
+}
+
+/** Changes the language. */
+export function speak(tag) {
+  memory.set("language", tag);
+  language.value = tag;
+  document.documentElement.lang = tag;
+}
+
+/** A text in the language of the page; `{name}` stands for values of `fill`. */
+export function t(english, fill = {}) {
+  const text = catalogues[language.value][english] ?? english;
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in fill ? String(fill[name]) : whole));
+}
+
+/** A text about a count: one form for 1, another for the rest. */
+export const tn = (count, one, many, fill = {}) => t(count === 1 ? one : many, { count: number(count), ...fill });
+
+/** A number. */
+export const number = (value) => new Intl.NumberFormat(language.value).format(value);
+
+/** A size in bytes. */
+export function bytes(size) {
+  const unit = size < 1000 ? [1, "B"] : size < 1e6 ? [1e3, "kB"] : [1e6, "MB"];
+  return `${new Intl.NumberFormat(language.value, { maximumFractionDigits: 1 }).format(size / unit[0])} ${unit[1]}`;
+}
+
+/** A duration. */
+export function duration(ms) {
+  const format = (value, digits) => new Intl.NumberFormat(language.value, { maximumFractionDigits: digits }).format(value);
+  if (ms < 1000) return `${format(ms, ms < 10 ? 1 : 0)} ms`;
+  if (ms < 60_000) return `${format(ms / 1000, 2)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+/** A time: how long ago, up to a day. */
+export function when(at) {
+  const date = new Date(at);
+  const seconds = (Date.now() - date.getTime()) / 1000;
+  const relative = new Intl.RelativeTimeFormat(language.value, { numeric: "auto", style: "short" });
+  if (seconds < 5) return t("just now");
+  if (seconds < 60) return relative.format(-Math.round(seconds), "second");
+  if (seconds < 3600) return relative.format(-Math.round(seconds / 60), "minute");
+  if (seconds < 86_400) return relative.format(-Math.round(seconds / 3600), "hour");
+  return date.toLocaleDateString(language.value, { day: "numeric", month: "short", year: date.getFullYear() === new Date().getFullYear() ? undefined : "numeric" });
+}

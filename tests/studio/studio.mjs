@@ -1,0 +1,401 @@
+// Studio in a real browser, as its users use it. Called with the folder of node_modules, the program
+// of the browser, the address of a service, its admin key, and a folder for pictures.
+
+import { createRequire } from "node:module";
+import { readFileSync, writeFileSync } from "node:fs";
+import { strict as assert } from "node:assert";
+
+const [modules, program, address, key, pictures] = process.argv.slice(2);
+const require = createRequire(`${modules}/`);
+const { chromium } = require("playwright-core");
+const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const studio = (place) => `${address}/studio#/${place}`;
+
+const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
+const complaints = [];
+
+/** A page of a new browser profile, whose errors fail the test. */
+async function fresh(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", acceptDownloads: true, ...options });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]).catch(() => {});
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on("pageerror", (error) => complaints.push(`script: ${error.stack}`));
+  page.on("console", (message) => {
+    const text = message.text();
+    // Answers that the scenarios expect are no complaints.
+    if (["error", "warning"].includes(message.type()) && !/status of (401|404|409|412|422)|ERR_CONNECTION_REFUSED|ERR_FAILED|ERR_INTERNET/.test(text)) complaints.push(text);
+  });
+  return page;
+}
+
+async function signIn(page, place = "templates") {
+  await page.goto(studio(place));
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in" }).waitFor({ state: "detached" });
+}
+
+/** A request with the key, as a program sends it. */
+async function api(method, path, body, headers = {}) {
+  const response = await fetch(new URL(path, `${address}/`), { method, headers: { "X-Api-Key": key, "Content-Type": "application/json", ...headers }, body: body === undefined ? undefined : JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return response;
+}
+
+/** What axe finds serious on a page. */
+async function accessible(page, name) {
+  // In the page's own world axe would be a foreign script; Playwright evaluates it beside the policy.
+  await page.evaluate(axeSource);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = found.violations.filter((one) => ["serious", "critical"].includes(one.impact));
+  assert.deepEqual(serious.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`), [], `axe on ${name}`);
+}
+
+const scenarios = {
+  async "a wrong key does not sign in, and a right one does"() {
+    const page = await fresh();
+    await page.goto(studio("templates"));
+    await page.getByLabel("API key").fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("does not know this key").waitFor();
+    await accessible(page, "sign-in");
+    await page.getByLabel("API key").fill(key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("Start with a template").waitFor();
+    const cookies = await page.context().cookies();
+    assert.ok(cookies.every((one) => one.httpOnly && one.sameSite === "Strict" && !one.value.includes(key)));
+    assert.ok(!(await page.evaluate(() => JSON.stringify({ ...localStorage }))).includes(key));
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("API key").waitFor();
+  },
+
+  async "an invoice from the gallery is changed, bound, published and rendered by a program"() {
+    const page = await fresh();
+    await signIn(page);
+    await page.getByRole("button", { name: "Open the gallery" }).click();
+    await page.getByRole("button", { name: /^Rechnung/ }).first().click();
+    await page.getByLabel("Name", { exact: true }).fill("Our invoice");
+    await page.getByLabel("Key", { exact: true }).fill("our-invoice");
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.locator(".page img").first().waitFor();
+    // A click on the page finds the node that made it.
+    const box = await page.locator(".page").first().boundingBox();
+    const area = await nodeArea(page, "/body/2");
+    await page.mouse.click(box.x + area.x + 20, box.y + area.y + area.height / 2);
+    const content = page.getByLabel("Content", { exact: true });
+    await content.waitFor();
+    assert.match(await content.inputValue(), /^Rechnung/);
+    await content.fill("Invoice {{ invoice.number }} of ");
+    // A field of the data goes to the caret.
+    if (!(await page.getByRole("tab", { name: "Data" }).isVisible())) await page.keyboard.press("Control+b");
+    await page.getByRole("button", { name: "seller", exact: true }).first().waitFor();
+    await page.locator(".data-name", { hasText: /^name$/ }).first().click();
+    assert.equal(await content.inputValue(), "Invoice {{ invoice.number }} of {{ seller.name }}");
+    await page.getByText(/^Saved/).waitFor();
+    await page.getByRole("button", { name: "Publish…" }).click();
+    await page.getByLabel("What changed").fill("Größere Überschrift");
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await page.getByText("Version 1 is live").first().waitFor();
+    const versions = await (await api("GET", "templates/our-invoice/versions")).json();
+    assert.equal(versions.versions[0].note, "Größere Überschrift");
+    const data = await (await api("GET", "templates/our-invoice/sample")).json();
+    const pdf = await api("POST", "render/pdf", { template: "our-invoice", data });
+    assert.equal(Buffer.from(await pdf.arrayBuffer()).subarray(0, 5).toString(), "%PDF-");
+    const text = await (await api("POST", "render/html", { template: "our-invoice", data })).text();
+    assert.ok(text.includes("Invoice RE-2026-0417 of Mühlenhof Bergmann GmbH"));
+    await accessible(page, "editor");
+  },
+
+  async "the page changes while one types, and undo goes back over form and JSON"() {
+    const page = await fresh();
+    await signIn(page, "templates/our-invoice");
+    await page.locator(".page img").first().waitFor();
+    await choose(page, "/body/3");
+    const content = page.getByLabel("Content", { exact: true });
+    const before = await content.inputValue();
+    const times = [];
+    for (const letter of "Hello there, dear customer") {
+      const picture = await page.locator(".page img").first().getAttribute("src");
+      const start = performance.now();
+      await content.press("End");
+      await content.pressSequentially(letter);
+      await page.waitForFunction((old) => document.querySelector(".page img").src !== old, picture, { polling: 5 });
+      times.push(performance.now() - start);
+    }
+    times.sort((one, other) => one - other);
+    console.log(`figure: keystroke to page, median ${times[Math.floor(times.length / 2)].toFixed(0)} ms, slowest ${times.at(-1).toFixed(0)} ms`);
+    await page.keyboard.press("Control+j");
+    await page.locator(".json-host").waitFor();
+    await page.waitForFunction(() => document.querySelector(".json-host").shadowRoot?.querySelector(".cm-content"));
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("x");
+    await page.getByText("No JSON yet").waitFor();
+    assert.equal(await page.locator(".page img").count() > 0, true, "the last good page stays");
+    await page.keyboard.press("Backspace");
+    await page.getByText("No JSON yet").waitFor({ state: "detached" });
+    await page.keyboard.press("Control+j");
+    for (let step = 0; step < 60 && (await page.getByRole("button", { name: "Undo" }).isEnabled()); step += 1) await page.getByRole("button", { name: "Undo" }).click();
+    await choose(page, "/body/3");
+    assert.equal(await content.inputValue(), before);
+  },
+
+  async "a mistake is shown at its field, and the last good page stays"() {
+    const page = await fresh();
+    await signIn(page, "templates/our-invoice");
+    await page.locator(".page img").first().waitFor();
+    await choose(page, "/body/3");
+    await page.getByLabel("Content", { exact: true }).fill("Dear {{ customer. }}");
+    await page.locator(".editor-form .bad-text").waitFor();
+    await page.getByText("before the errors").waitFor();
+    assert.ok(await page.locator(".page img").first().isVisible());
+    assert.ok(await page.getByRole("button", { name: "Publish…" }).isDisabled());
+    await page.getByRole("button", { name: /problems?$/ }).click();
+    await page.locator(".problems li").first().waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("before the errors").waitFor({ state: "detached" });
+  },
+
+  async "an expression shows what it gives here, and how it may go on"() {
+    const page = await fresh();
+    await signIn(page, "templates/our-invoice");
+    await page.locator(".page img").first().waitFor();
+    await choose(page, "/body/3");
+    const content = page.getByLabel("Content", { exact: true });
+    await content.fill("");
+    await content.pressSequentially("Dear {{ invoice.da");
+    await page.locator(".suggestion", { hasText: "2026-11-20" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByText("= 2026-11-20").waitFor();
+    await page.keyboard.type("|da");
+    await page.locator(".suggestion", { hasText: "20. November 2026" }).click();
+    await page.keyboard.type(" }}");
+    assert.equal(await content.inputValue(), "Dear {{ invoice.date|date('long') }}");
+    // In a column, `item` is the first row.
+    await page.locator("[role=treeitem]", { hasText: "Menge" }).click();
+    const value = page.getByLabel("Value", { exact: true });
+    await value.click();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await page.getByText("= 12", { exact: true }).waitFor();
+    await page.getByText(/^Saved/).waitFor();
+  },
+
+  async "nodes are added, moved and removed by keyboard alone"() {
+    const page = await fresh();
+    await signIn(page, "templates/our-invoice");
+    await page.locator(".page img").first().waitFor();
+    const tree = page.getByRole("tree");
+    await tree.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("a");
+    await page.getByPlaceholder("Search the nodes").fill("divider");
+    await page.keyboard.press("Enter");
+    const chosen = () => page.locator("[role=treeitem][aria-selected=true]");
+    await page.waitForFunction(() => document.querySelector("[role=treeitem][aria-selected=true]")?.textContent.startsWith("Divider"));
+    const before = (await (await fetch(new URL("studio/session", `${address}/`))).json()).version;
+    assert.ok(before);
+    await tree.focus();
+    const place = await chosen().getAttribute("id");
+    await page.keyboard.press("Alt+ArrowUp");
+    await page.getByText(/Moved to \d+ of \d+/).waitFor();
+    assert.notEqual(await chosen().getAttribute("id"), place);
+    await page.keyboard.press("Control+d");
+    assert.equal(await page.locator("[role=treeitem] b", { hasText: "Divider" }).count() >= 2, true);
+    await page.keyboard.press("Delete");
+    await page.keyboard.press("Control+z");
+    assert.match(await chosen().textContent(), /^Divider/);
+  },
+
+  async "two editors of one template see each other's changes and lose none"() {
+    await api("POST", "templates", { key: "shared", name: "Shared", body: [{ type: "text", content: "one" }, { type: "text", content: "two" }] });
+    const [first, second] = [await fresh(), await fresh()];
+    for (const page of [first, second]) {
+      await signIn(page, "templates/shared");
+      await page.locator(".page img").first().waitFor();
+    }
+    await choose(first, "/body/0");
+    await first.getByLabel("Content", { exact: true }).fill("one by the first");
+    await first.getByText(/^Saved/).waitFor();
+    await choose(second, "/body/1");
+    await second.getByLabel("Content", { exact: true }).fill("two by the second");
+    await second.getByText("Changed by somebody else").waitFor();
+    await second.getByRole("button", { name: "Compare and choose…" }).click();
+    await second.getByText("one by the first").waitFor();
+    await accessible(second, "clash");
+    await second.getByRole("radio", { name: /one by the first/ }).check();
+    await second.getByRole("button", { name: "Save this choice" }).click();
+    await second.getByText(/^Saved/).waitFor();
+    const draft = await (await api("GET", "templates/shared/draft")).json();
+    assert.deepEqual(draft.body.map((one) => one.content), ["one by the first", "two by the second"]);
+  },
+
+  async "what is typed while the service is away is kept, and sent later"() {
+    const page = await fresh();
+    await signIn(page, "templates/shared");
+    await page.locator(".page img").first().waitFor();
+    await page.context().setOffline(true);
+    await choose(page, "/body/0");
+    await page.getByLabel("Content", { exact: true }).fill("typed offline");
+    await page.getByText("Offline, kept in this browser").waitFor();
+    await page.context().setOffline(false);
+    await page.getByText(/^Saved/).waitFor();
+    const draft = await (await api("GET", "templates/shared/draft")).json();
+    assert.equal(draft.body[0].content, "typed offline");
+    // A session that ends asks for the key again, over the page.
+    await page.context().clearCookies();
+    await page.getByLabel("Content", { exact: true }).fill("typed without a session");
+    await page.getByLabel("API key").fill(key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Content", { exact: true }).press("End");
+    await page.getByLabel("Content", { exact: true }).pressSequentially("!");
+    await page.getByText(/^Saved/).waitFor();
+    const later = await (await api("GET", "templates/shared/draft")).json();
+    assert.equal(later.body[0].content, "typed without a session!");
+  },
+
+  async "markup in names, texts and data is text everywhere"() {
+    const evil = `"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>{{'x'}}`;
+    const name = `${evil} & <b>bold</b>`;
+    await api("POST", "templates", { key: "evil", name, description: evil, body: [{ type: "heading", level: 1, content: evil }, { type: "text", id: "a", content: [{ text: evil, link: "javascript:window.hacked=1" }] }] });
+    await api("PUT", "templates/evil/sample", { [evil]: evil, list: [{ [evil]: evil }] });
+    await api("POST", "flows", { kind: "flow", key: "evil", name, description: evil, trigger: { type: "manual" }, steps: [{ name: "bad", type: "code", source: `throw new Error(${JSON.stringify(evil)})` }] });
+    await api("POST", "flows/evil/publication", {});
+    const { run } = await (await api("POST", "flows/evil/runs", { evil })).json();
+    const page = await fresh();
+    await signIn(page);
+    for (const place of ["templates", "templates/evil", "templates/evil/versions", "flows", "flows/evil", "runs", `runs/${run}`, `templates/${encodeURIComponent(evil)}`, `runs?flow=${encodeURIComponent(evil)}`]) {
+      await page.goto(studio(place));
+      await page.reload();
+      await page.waitForTimeout(400);
+      assert.equal(await page.evaluate(() => globalThis.hacked), undefined, place);
+      assert.equal(await page.locator("img[src=x]").count(), 0, place);
+    }
+  },
+
+  async "a flow is made, run, and its steps are seen"() {
+    const page = await fresh();
+    await signIn(page, "flows");
+    await page.getByRole("button", { name: "New flow" }).click();
+    await page.getByLabel("Key", { exact: true }).fill("greeting");
+    await page.getByRole("button", { name: "Create" }).click();
+    const flow = { kind: "flow", key: "greeting", name: "Greeting", trigger: { type: "manual" }, steps: [{ name: "text", type: "code", source: "export default (input) => { if (!input.name) throw new Error('no name'); return `Hello ${input.name}`; }", input: "{{ trigger }}" }, { name: "reply", type: "respond", body: { text: "{{ steps.text.output }}" } }] };
+    await page.getByLabel("Flow as JSON").fill(JSON.stringify(flow, null, 2));
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved as version 2").waitFor();
+    await page.getByRole("button", { name: "Publish v2" }).click();
+    await page.getByText("v2 live").waitFor();
+    await accessible(page, "flow");
+    await page.getByLabel("Trigger", { exact: true }).fill('{"name": "Ada"}');
+    await page.getByRole("button", { name: "Run with this" }).click();
+    await page.getByText("Hello Ada").waitFor();
+    assert.deepEqual(await page.locator(".time-row b").allTextContents(), ["text"]);
+    await accessible(page, "run");
+    // One that fails says where, and is tried again from there.
+    const { run } = await (await api("POST", "flows/greeting/runs", {})).json();
+    await page.goto(studio(`runs/${run}`));
+    await page.getByRole("heading", { name: "Failed at text" }).waitFor();
+    await page.getByText("no name").first().waitFor();
+    await page.getByRole("button", { name: "Retry from text" }).click();
+    await page.waitForFunction((old) => !location.hash.includes(old), run);
+    await page.goto(studio("runs?state=failed"));
+    await page.getByRole("link", { name: run }).waitFor();
+    await accessible(page, "runs");
+  },
+
+  async "files are merged by choosing them"() {
+    const page = await fresh();
+    await signIn(page, "convert");
+    const pdf = Buffer.from(await (await api("POST", "render/pdf", { definition: { key: "p", body: [{ type: "text", content: "x" }] } })).arrayBuffer());
+    await page.locator("input[type=file]").setInputFiles([{ name: "a.pdf", mimeType: "application/pdf", buffer: pdf }, { name: "b.pdf", mimeType: "application/pdf", buffer: pdf }]);
+    await page.getByRole("button", { name: "Merge into one PDF" }).click();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).first().click()]);
+    const merged = readFileSync(await download.path());
+    const form = new FormData();
+    form.append("files", new Blob([merged]), "m.pdf");
+    const answer = await fetch(new URL("pdf/describe", `${address}/`), { method: "POST", headers: { "X-Api-Key": key }, body: form });
+    const { pages } = (await answer.json())["m.pdf"];
+    assert.equal(pages.length ?? pages, 2);
+    await accessible(page, "convert");
+  },
+
+  async "a template of 5,000 nodes can be edited"() {
+    const body = Array.from({ length: 5000 }, (_, index) => ({ type: "text", content: `Paragraph ${index}` }));
+    await api("POST", "templates", { key: "large", name: "Large", body });
+    const page = await fresh();
+    await signIn(page, "templates/large");
+    await page.locator(".page img").first().waitFor();
+    assert.ok((await page.locator("[role=treeitem]").count()) < 100, "only rows in view are there");
+    const tree = page.getByRole("tree");
+    await tree.focus();
+    await page.keyboard.press("End");
+    assert.match(await page.locator("[role=treeitem][aria-selected=true]").textContent(), /Paragraph 4999/);
+    const start = performance.now();
+    await page.getByLabel("Content", { exact: true }).fill("The last one");
+    await page.getByText(/^Saved/).waitFor();
+    console.log(`figure: change of a template of 5,000 nodes until it is saved, ${(performance.now() - start).toFixed(0)} ms`);
+    const draft = await (await api("GET", "templates/large/draft")).json();
+    assert.equal(draft.body.at(-1).content, "The last one");
+  },
+
+  async "every page is accessible, wide and narrow, light and dark, English and German"() {
+    const { runs } = await (await api("GET", "runs?limit=1")).json();
+    for (const [width, height, colorScheme, locale] of [[1280, 800, "light", "en-US"], [1280, 800, "dark", "de-DE"], [390, 844, "light", "de-DE"], [390, 844, "dark", "en-US"]]) {
+      const page = await fresh({ viewport: { width, height }, colorScheme, locale });
+      await page.goto(studio("templates"));
+      await page.locator("#api-key").fill(key);
+      await page.keyboard.press("Enter");
+      await page.locator(".nav").waitFor();
+      for (const place of ["templates", "templates/our-invoice", "templates/our-invoice/versions", "flows", "flows/greeting", "runs", `runs/${runs[0].id}`, "convert"]) {
+        await page.goto(studio(place));
+        await page.locator("main h1, header h1").first().waitFor();
+        await page.waitForTimeout(500);
+        await accessible(page, `${place} ${width} ${colorScheme}`);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(overflow <= 0, `${place} is wider than ${width}`);
+        if (pictures) writeFileSync(`${pictures}/${place.replaceAll(/[^a-z0-9]/g, "-").slice(0, 32)}-${width}-${colorScheme}.png`, await page.screenshot());
+      }
+      await page.context().close();
+    }
+  },
+};
+
+/** Where a node is on page 1, in pixels of the page. */
+async function nodeArea(page, path) {
+  await choose(page, path);
+  const mark = page.locator(".node-box.chosen").first();
+  await mark.waitFor();
+  const [outer, inner] = [await page.locator(".page").first().boundingBox(), await mark.boundingBox()];
+  await page.getByRole("treeitem").first().click();
+  return { x: inner.x - outer.x, y: inner.y - outer.y, width: inner.width, height: inner.height };
+}
+
+/** Chooses the n-th node of the body in the outline. */
+async function choose(page, path) {
+  const index = Number(path.split("/")[2]);
+  const rows = page.locator("[role=treeitem][aria-level='1']");
+  const first = await rows.evaluateAll((all) => all.findIndex((one) => one.querySelector("b").textContent === "Theme"));
+  await rows.nth(first + 1 + index).click();
+}
+
+let failed = 0;
+const wanted = process.env.ONLY;
+for (const [name, scenario] of Object.entries(scenarios)) {
+  if (wanted && !name.includes(wanted)) continue;
+  const start = performance.now();
+  try {
+    await scenario();
+    assert.deepEqual(complaints, [], "the browser complains of nothing");
+    console.log(`ok: ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAILED: ${name}\n${error.stack}`);
+  }
+  complaints.length = 0;
+  for (const context of browser.contexts()) await context.close();
+}
+await browser.close();
+process.exit(failed ? 1 : 0);
