@@ -282,19 +282,41 @@ const scenarios = {
     await page.getByRole("button", { name: "New flow" }).click();
     await page.getByLabel("Key", { exact: true }).fill("greeting");
     await page.getByRole("button", { name: "Create" }).click();
-    const flow = { kind: "flow", key: "greeting", name: "Greeting", trigger: { type: "manual" }, steps: [{ name: "text", type: "code", source: "export default (input) => { if (!input.name) throw new Error('no name'); return `Hello ${input.name}`; }", input: "{{ trigger }}" }, { name: "reply", type: "respond", body: { text: "{{ steps.text.output }}" } }] };
-    await page.getByLabel("Flow as JSON").fill(JSON.stringify(flow, null, 2));
+    // A code step before the answer, by its form.
+    await page.getByRole("button", { name: "Add a step here" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: /^Code/ }).click();
+    await page.getByLabel("Name", { exact: true }).fill("text");
+    await page.getByLabel("Source", { exact: true }).fill("export default (input) => { if (!input.name) throw new Error('no name'); return `Hello ${input.name}`; }");
+    await page.getByLabel("Input", { exact: true }).fill('"{{ trigger }}"');
+    await page.locator(".step", { hasText: "reply" }).click();
+    await page.getByLabel("Body", { exact: true }).fill('{"text": "{{ steps.text.output }}"}');
+    await page.getByRole("button", { name: /^Trigger/ }).click();
+    await page.getByRole("tab", { name: "JSON" }).click();
+    await page.locator(".cm-content").waitFor();
+    assert.match(await page.locator(".cm-content").textContent(), /"type": "webhook"/);
+    await page.getByRole("tab", { name: "Step" }).click();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved as version 2").waitFor();
     await page.getByRole("button", { name: "Publish v2" }).click();
     await page.getByText("v2 live").waitFor();
     await accessible(page, "flow");
+    await page.getByRole("tab", { name: "Test" }).click();
     await page.getByLabel("Trigger", { exact: true }).fill('{"name": "Ada"}');
     await page.getByRole("button", { name: "Run with this" }).click();
     await page.getByText("Hello Ada").waitFor();
     assert.deepEqual(await page.locator(".time-row b").allTextContents(), ["text"]);
     await accessible(page, "run");
-    // One that fails says where, and is tried again from there.
+    // A mistake is shown at its step, and nothing is stored.
+    await page.goto(studio("flows/greeting"));
+    await page.locator(".step", { hasText: "text" }).first().click();
+    await page.getByLabel("Input", { exact: true }).fill('"{{ nobody. }}"');
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.locator(".step.wrong", { hasText: "text" }).waitFor();
+    await page.reload();
+    await page.getByText("Not saved").waitFor();
+    await page.locator(".step", { hasText: "text" }).first().click();
+    assert.equal(await page.getByLabel("Input", { exact: true }).inputValue(), '"{{ nobody. }}"', "it survives a reload");
+    // A run that fails says where, and is tried again from there.
     const { run } = await (await api("POST", "flows/greeting/runs", {})).json();
     await page.goto(studio(`runs/${run}`));
     await page.getByRole("heading", { name: "Failed at text" }).waitFor();
@@ -304,6 +326,29 @@ const scenarios = {
     await page.goto(studio("runs?state=failed"));
     await page.getByRole("link", { name: run }).waitFor();
     await accessible(page, "runs");
+  },
+
+  async "a picture is uploaded into a template and a footer added"() {
+    const page = await fresh();
+    await signIn(page, "templates/shared");
+    await page.locator(".page img").first().waitFor();
+    const tree = page.getByRole("tree");
+    await tree.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("a");
+    await page.getByPlaceholder("Search the nodes").fill("image");
+    await page.keyboard.press("Enter");
+    const pixel = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==", "base64");
+    await page.locator(".editor-form input[type=file]").setInputFiles({ name: "Our Logo.png", mimeType: "image/png", buffer: pixel });
+    await page.getByRole("button", { name: "our-logo" }).waitFor();
+    assert.equal(await page.getByLabel("Source", { exact: true }).inputValue(), "our-logo");
+    await page.locator("[role=treeitem]", { hasText: /^Page/ }).click();
+    await page.getByRole("button", { name: "Footer", exact: true }).click();
+    await page.getByLabel("Content", { exact: true }).fill("A footer of ours");
+    await page.getByText(/^Saved/).waitFor();
+    const draft = await (await api("GET", "templates/shared/draft")).json();
+    assert.ok(draft.assets["our-logo"].startsWith("data:image/png;base64,"));
+    assert.equal(draft.page.footer[0].content, "A footer of ours");
   },
 
   async "files are merged by choosing them"() {
@@ -349,7 +394,7 @@ const scenarios = {
       await page.locator("#api-key").fill(key);
       await page.keyboard.press("Enter");
       await page.locator(".nav").waitFor();
-      for (const place of ["templates", "templates/our-invoice", "templates/our-invoice/versions", "flows", "flows/greeting", "runs", `runs/${runs[0].id}`, "convert"]) {
+      for (const place of ["templates", "templates/our-invoice", "templates/our-invoice/versions", "flows", "flows/greeting", "runs", `runs/${runs[0].id}`, "convert", "operations", "audit"]) {
         await page.goto(studio(place));
         await page.locator("main h1, header h1").first().waitFor();
         await page.waitForTimeout(500);

@@ -117,7 +117,7 @@ fn the_search_is_there_for_the_keyboard() {
     let service = Service::start(&[("API_KEY_ADMIN", KEY)]);
     let mut browser = open_docs(&service);
     browser.evaluate("document.activeElement.blur()");
-    for letter in "/publication".chars() {
+    for letter in "/flows/{key}/publication".chars() {
         let letter = letter.to_string();
         let event = json!({"type": "keyDown", "key": letter, "text": letter});
         browser.call("Input.dispatchKeyEvent", event);

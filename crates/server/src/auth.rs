@@ -97,6 +97,18 @@ impl Keys {
         }
     }
 
+    /// Who a caller is, for the audit log.
+    pub(crate) fn name(&self, caller: Caller, is_session: bool) -> String {
+        let Caller::Key { index, admin } = caller else {
+            return "anonymous".to_owned();
+        };
+        let scope = if admin { "admin" } else { "render" };
+        let print = self.keys.get(index).map(|(known, _)| fingerprint(known));
+        let print = print.unwrap_or_default();
+        let by = if is_session { "session of " } else { "" };
+        format!("{by}{scope} key {}", &print[..8.min(print.len())])
+    }
+
     /// True if a request shows a cookie, but no key.
     pub(crate) fn is_session(&self, headers: &HeaderMap) -> bool {
         key_of(headers).is_none() && self.session(headers).is_some()

@@ -7,6 +7,7 @@
 mod accepted_run;
 mod access_log;
 pub mod archive;
+mod audit;
 pub mod auth;
 pub mod backup;
 mod base_url;

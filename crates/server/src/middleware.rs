@@ -18,13 +18,14 @@ use axum::{
 };
 use hyper::{
     HeaderMap, Method, StatusCode, Uri,
-    header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, HOST, HeaderName, HeaderValue},
+    header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, ETAG, HOST, HeaderName, HeaderValue},
 };
 use platen_fault::Code;
 use tracing::Instrument as _;
 
 use crate::{
     access_log::AccessLog,
+    audit::{Audit, Pending},
     auth::{Access, Keys},
     base_url::{self, BaseUrl},
     compression,
@@ -45,6 +46,7 @@ pub(crate) struct Admission {
     pub(crate) origins: AllowedOrigins,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) operations: OperationTable,
+    pub(crate) audit: Audit,
 }
 
 /// The address of the client: at the other end of the connection, or as a trusted proxy says.
@@ -94,7 +96,13 @@ pub(crate) async fn handle(
         Some(answer) => answer,
         None => match admit(&admission, route, &request, address) {
             Err(problem) => Err(problem),
-            Ok(client) => {
+            Ok((client, actor)) => {
+                let entry = route.and_then(|route| {
+                    let what = (request.method(), request.uri().path());
+                    admission
+                        .audit
+                        .begin(route, what, actor, &request_id, address)
+                });
                 let base_url = request.extensions_mut().remove::<BaseUrl>();
                 request.extensions_mut().insert(Context {
                     client,
@@ -102,7 +110,11 @@ pub(crate) async fn handle(
                     base_url: base_url.clone(),
                 });
                 let work = next.run(request).instrument(access_log.span());
-                guard(base_url::within(base_url, work)).await
+                let work = base_url::within(base_url, work);
+                match entry {
+                    Some(entry) => audited(work, entry).await,
+                    None => guard(work).await,
+                }
             }
         },
     };
@@ -152,23 +164,25 @@ fn admit(
     route: Option<&Operation>,
     request: &Request,
     address: IpAddr,
-) -> Result<Client, Problem> {
+) -> Result<(Client, String), Problem> {
     let headers = request.headers();
     let anonymous = Client::new(crate::auth::Caller::Anonymous, address);
     let Some(route) = route else {
         // The fallbacks answer requests without a route, but the rate limit counts them.
-        return admission.requests.take(anonymous, 1).map(|()| anonymous);
+        let taken = admission.requests.take(anonymous, 1);
+        return taken.map(|()| (anonymous, String::new()));
     };
     if route.kind == Kind::Probe {
         return admission
             .keys
             .check(headers, route.access)
-            .map(|_| anonymous);
+            .map(|_| (anonymous, String::new()));
     }
     if !admission.keys.are_needed() {
         check_host(request.uri(), headers)?;
     }
-    let checked = match route.access != Access::Open && admission.keys.is_session(headers) {
+    let is_session = route.access != Access::Open && admission.keys.is_session(headers);
+    let checked = match is_session {
         true => session::check_origin(request.method(), headers),
         false => Ok(()),
     };
@@ -190,7 +204,7 @@ fn admit(
             Kind::Probe | Kind::Plain | Kind::Batch => Ok(()),
         })
         .inspect_err(|problem| admission.metrics.rejected(problem.code.name()))?;
-    Ok(client)
+    Ok((client, admission.keys.name(caller, is_session)))
 }
 
 /// Without keys the service accepts local requests only. A `Host` other than this machine's
@@ -220,6 +234,22 @@ fn check_host(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
         Code::HostNotLocal,
         "without API keys the service accepts only local requests: set API_KEY_ADMIN",
     ))
+}
+
+/// Runs a handler and enters what it did. It ends even if the client goes away meanwhile, so that
+/// no change is without its entry.
+async fn audited(
+    work: impl Future<Output = Response> + Send + 'static,
+    entry: Pending,
+) -> Result<Response, Problem> {
+    let task = tokio::spawn(async move {
+        let response = guard(work).await?;
+        let (status, tag) = (response.status(), response.headers().get(ETAG).cloned());
+        entry.finish(status, tag).await;
+        Ok(response)
+    });
+    task.await
+        .unwrap_or_else(|error| Err(Problem::internal(format!("a request was aborted: {error}"))))
 }
 
 /// Runs a handler; turns a panic into a 500.

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_delivery::Bind;
 use platen_engine::{Engine, Isolation, IsolationSource};
 use platen_render::chain;
 use platen_supervise::{HANDOVER_GRACE, ProcessGroup};
@@ -96,7 +97,8 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         Arc::clone(&files.key),
         config.s3.is_piece_redirected,
     );
-    let sessions = Sessions::new(Arc::clone(&files.key));
+    let is_tls = |bind: &Bind| matches!(bind, Bind::Tls { .. });
+    let sessions = Sessions::new(Arc::clone(&files.key), config.bind.iter().all(is_tls));
     let metrics = Arc::new(Metrics::default());
     let results = Results::new(&config, files.results, files.key, Arc::clone(&metrics));
     let sandbox = Arc::new(Sandbox::new(&config));

@@ -9,6 +9,7 @@ use axum::{Router, http::Uri, middleware::from_fn_with_state};
 use platen_fault::{Code, Resource};
 
 use crate::{
+    audit::Audit,
     deferred::layer::{self, Deferral},
     extension::Extension,
     middleware::{self, Admission},
@@ -16,6 +17,7 @@ use crate::{
     operation::{Mounted, OperationTable},
     problem::Problem,
     routes::{
+        audit,
         convert::{self, ConvertApi},
         documentation,
         flows::{self, FlowApi},
@@ -43,7 +45,9 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
         sessions: services.sessions.clone(),
         intake: Arc::clone(&services.intake),
     };
-    mounted.add(studio::routes(), studio);
+    mounted
+        .add(studio::routes(), studio)
+        .add(audit::routes(), Arc::clone(&services.audit));
     for extension in extensions {
         extension.mount(&mut mounted);
     }
@@ -59,6 +63,9 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
         origins: services.config.exposure.allowed_origins.clone(),
         metrics: Arc::clone(&services.metrics),
         operations: OperationTable::new(mounted.operations),
+        audit: Audit {
+            store: Arc::clone(&services.audit),
+        },
     };
     services.replayer.set_routes(Some(mounted.router.clone()));
     let handle = from_fn_with_state(Arc::new(admission), middleware::handle);

@@ -7,7 +7,7 @@ use platen_engine::Engine;
 use platen_fault::Resource;
 use platen_runs::{Fleet, execution::Replay};
 use platen_storage::{
-    DraftStore, ServiceLock,
+    AuditStore, DraftStore, ServiceLock,
     blobs::{Bucket, RequestFiles},
 };
 use platen_supervise::ProcessGroup;
@@ -58,6 +58,7 @@ pub struct Services {
     /// Converts documents.
     pub libreoffice: Arc<LibreOffice>,
     pub(crate) drafts: Arc<dyn DraftStore>,
+    pub(crate) audit: Arc<dyn AuditStore>,
     pub(crate) flow_definitions: TemplateRepository,
     pub(crate) flows: Arc<Flows>,
     /// Accepts requests to be executed later.
@@ -137,6 +138,7 @@ impl Services {
             renderer,
             libreoffice,
             drafts: store.drafts(),
+            audit: store.audit(),
             flow_definitions,
             flows,
             pieces,

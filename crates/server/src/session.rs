@@ -30,6 +30,8 @@ const LIFETIME: Duration = Duration::from_secs(12 * 3600);
 #[derive(Clone)]
 pub(crate) struct Sessions {
     key: Arc<LinkKey>,
+    /// Whether all connections are by TLS, so that browsers send cookies by HTTPS only.
+    pub(crate) is_secure: bool,
 }
 
 fn subject(fingerprint: &str) -> String {
@@ -42,8 +44,8 @@ fn now() -> u64 {
 }
 
 impl Sessions {
-    pub(crate) fn new(key: Arc<LinkKey>) -> Self {
-        Self { key }
+    pub(crate) fn new(key: Arc<LinkKey>, is_secure: bool) -> Self {
+        Self { key, is_secure }
     }
 
     /// The cookie of a new session for the key with this fingerprint.
@@ -112,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_cookie_stands_for_its_key_only_and_not_for_ever() {
-        let sessions = Sessions::new(Arc::new(LinkKey::new([7; 32])));
+        let sessions = Sessions::new(Arc::new(LinkKey::new([7; 32])), false);
         let cookie = sessions.begin("abc", true).unwrap();
         let text = cookie.to_str().unwrap();
         assert!(text.ends_with("; HttpOnly; SameSite=Strict; Secure"));
@@ -120,7 +122,7 @@ mod tests {
         assert_eq!(sessions.fingerprint(&with(value)), Some("abc"));
         let forged = value.replace(".abc.", ".abd.");
         assert_eq!(sessions.fingerprint(&with(&forged)), None);
-        let other = Sessions::new(Arc::new(LinkKey::new([8; 32])));
+        let other = Sessions::new(Arc::new(LinkKey::new([8; 32])), false);
         assert_eq!(other.fingerprint(&with(value)), None);
         let signature = sessions.key.sign(&subject("abc"), 1_000);
         let expired = format!("1000.abc.{signature}");

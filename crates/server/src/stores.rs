@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use platen_runs::Fleet;
 use platen_storage::{
-    DocumentStore, DraftStore, Error, PostgresOptions, PostgresStore, Redis, RedisError, RunStore,
-    ServiceLock, Share, SqliteStore,
+    AuditStore, DocumentStore, DraftStore, Error, PostgresOptions, PostgresStore, Redis,
+    RedisError, RunStore, ServiceLock, Share, SqliteStore,
 };
 use tokio::runtime::Handle;
 
@@ -111,6 +111,13 @@ impl Stores {
         match self {
             Self::Sqlite(store) => store.flows(),
             Self::Postgres(store, _) => store.flows(),
+        }
+    }
+
+    pub(crate) fn audit(&self) -> Arc<dyn AuditStore> {
+        match self {
+            Self::Sqlite(store) => store.audit(),
+            Self::Postgres(store, _) => store.audit(),
         }
     }
 

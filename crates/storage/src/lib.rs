@@ -14,6 +14,7 @@ pub use self::{
     error::Error,
     records::{
         StoreFuture,
+        audit::{AuditEntry, AuditStore, NewAuditEntry},
         documents::{
             DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
         },

@@ -1,26 +1,15 @@
 // The state of an editor: one document for outline, form, page and JSON, with undo over all.
 
 import { signal, computed, batch, memory, debounced } from "./base.js";
+import { EditedDocument } from "./edited-document.js";
 import { json, request, Problem, Unreachable, tagOf } from "./api.js";
-import { get, set, insert, remove, move, parent, last } from "./pointer.js";
 import { t } from "./text.js";
 
-/** How many changes can be undone. */
-const STEPS = 200;
-/** Changes of one place within this time are one step, in milliseconds. */
-const PAUSE = 800;
-
-export class Editing {
+export class Editing extends EditedDocument {
   constructor(key) {
+    super();
     this.key = key;
-    this.document = signal(null);
     this.sample = signal({});
-    this.selected = signal("");
-    this.hovered = signal("");
-    /** Text of the JSON view while it is no JSON. */
-    this.broken = signal(null);
-    this.past = signal([]);
-    this.future = signal([]);
     /** `idle`, `saving`, `saved`, `offline`, `clash` or `failed`. */
     this.saving = signal("idle");
     this.savedAt = signal(0);
@@ -31,7 +20,6 @@ export class Editing {
     this.revision = null;
     this.sampleRevision = null;
     this.hasDraft = signal(false);
-    this.lastChange = { pointer: null, at: 0 };
     this.saveSoon = debounced(900, () => this.save());
     this.saveSampleSoon = debounced(900, () => this.saveSample());
     this.name = computed(() => this.document.value?.name || this.key);
@@ -56,31 +44,15 @@ export class Editing {
     const stored = await (draft ?? live).json();
     // What this browser has kept and not sent is newer than what the service has.
     const kept = local && local.revision === this.revision && local.base === this.base ? local.document : null;
-    if (local && !kept) memory.set(`clash.${this.key}`, local.document);
+    const clashes = local && !kept && JSON.stringify(local.document) !== JSON.stringify(stored);
     batch(() => {
-      this.hasDraft.value = Boolean(draft) || Boolean(kept);
-      this.document.value = kept ?? stored;
+      this.hasDraft.value = Boolean(draft) || Boolean(kept) || clashes;
+      this.document.value = kept ?? (clashes ? local.document : stored);
+      if (clashes) this.saving.value = "clash";
     });
     if (sample) this.sample.value = await sample.json();
     if (kept) this.saveSoon();
     return { hasSample: Boolean(sample) };
-  }
-
-  /** Replaces the document; one step of undo for changes of the same place in a short time. */
-  change(next, pointer, selected = this.selected.value) {
-    if (next === this.document.value) return;
-    const now = Date.now();
-    const joins = pointer !== null && this.lastChange.pointer === pointer && now - this.lastChange.at < PAUSE;
-    this.lastChange = { pointer, at: now };
-    batch(() => {
-      if (!joins) {
-        this.past.value = [...this.past.value, { document: this.document.value, selected: this.selected.value }].slice(-STEPS);
-      }
-      this.future.value = [];
-      this.document.value = next;
-      this.selected.value = selected;
-    });
-    this.keep();
   }
 
   /** Keeps the draft here at once, and at the service soon. */
@@ -91,60 +63,6 @@ export class Editing {
       this.saving.value = "waiting";
       this.saveSoon();
     }
-  }
-
-  set(pointer, value) {
-    this.change(set(this.document.value, pointer, value), pointer);
-  }
-
-  insert(list, index, item) {
-    this.change(insert(this.document.value, list, index, item), null, `${list}/${index}`);
-  }
-
-  remove(pointer) {
-    const list = get(this.document.value, parent(pointer));
-    const at = Number(last(pointer));
-    const next = remove(this.document.value, pointer);
-    const left = Array.isArray(list) ? list.length - 1 : 0;
-    const selected = left > 0 ? `${parent(pointer)}/${Math.min(at, left - 1)}` : parent(parent(pointer));
-    this.change(next, null, selected);
-  }
-
-  duplicate(pointer) {
-    const copy = structuredClone(get(this.document.value, pointer));
-    // An id stands once in a template.
-    if (copy && typeof copy === "object") delete copy.id;
-    this.insert(parent(pointer), Number(last(pointer)) + 1, copy);
-  }
-
-  /** Moves a node; false if it cannot be there. */
-  move(from, list, index) {
-    const moved = move(this.document.value, from, list, index);
-    if (!moved) return false;
-    this.change(moved[0], null, moved[1]);
-    return true;
-  }
-
-  undo() {
-    this.travel(this.past, this.future);
-  }
-
-  redo() {
-    this.travel(this.future, this.past);
-  }
-
-  travel(from, to) {
-    const step = from.value.at(-1);
-    if (!step) return;
-    this.lastChange = { pointer: null, at: 0 };
-    batch(() => {
-      to.value = [...to.value, { document: this.document.value, selected: this.selected.value }].slice(-STEPS);
-      from.value = from.value.slice(0, -1);
-      this.document.value = step.document;
-      this.selected.value = step.selected;
-      this.broken.value = null;
-    });
-    this.keep();
   }
 
   /** Sends the draft to the service. */

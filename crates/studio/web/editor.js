@@ -11,7 +11,7 @@ import { JsonView } from "./json-view.js";
 import { Drawer, grouped } from "./drawer.js";
 import { Palette } from "./palette.js";
 import { Publish, Clash, Copy } from "./editor-dialogs.js";
-import { templateSchema } from "./schema.js";
+import { schemaOfKind } from "./schema.js";
 import { sampleOf } from "./sample.js";
 import { Failure, Loading, Menu, say } from "./parts.js";
 import { Icon } from "./icons.js";
@@ -25,7 +25,7 @@ export function Editor({ key: _, name, session }) {
   const root = useSignal(null);
   const failure = useSignal(null);
   useEffect(() => {
-    Promise.all([templateSchema(), editing.open()]).then(([schema, { hasSample }]) => {
+    Promise.all([schemaOfKind("template"), editing.open()]).then(([schema, { hasSample }]) => {
       if (!hasSample && editing.document.value.inputSchema) editing.sample.value = sampleOf(editing.document.value.inputSchema);
       root.value = schema;
     }).catch((error) => { failure.value = error; });

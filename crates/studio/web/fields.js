@@ -5,6 +5,7 @@ import { Icon } from "./icons.js";
 import { ExpressionCard, expressionAt, suggestions } from "./expression.js";
 import { t } from "./text.js";
 import { words } from "./nodes.js";
+import { escape } from "./pointer.js";
 
 /** The text control that had the focus last: where fields of the data are inserted. */
 export const caret = { element: null };
@@ -32,7 +33,7 @@ export function TextControl({ id, value, onChange, kind = "text", placeholder = 
     area.style.height = `${Math.min(320, Math.max(30, area.scrollHeight + 2))}px`;
   }, [value]);
   const text = value ?? "";
-  const at = caretAt.value === null ? null : expressionAt(text, caretAt.value, kind);
+  const at = caretAt.value === null || !editing?.sample ? null : expressionAt(text, caretAt.value, kind);
   const before = at ? text.slice(at.from, caretAt.value) : "";
   const look = () => { caretAt.value = ref.current?.selectionStart ?? null; };
   const take = (one) => {
@@ -141,6 +142,34 @@ export function JsonControl({ id, value, onChange, label }) {
   return html`<div><textarea id=${id} class="area code" rows=${Math.min(14, Math.max(2, shown.split("\n").length))} spellcheck="false" aria-label=${label} aria-invalid=${typed.value !== null ? "true" : undefined}
     value=${shown} onInput=${(event) => change(event.currentTarget.value)}></textarea>
     ${typed.value !== null && html`<p class="small bad-text">${t("This is no JSON yet; what was there before still holds.")}</p>`}</div>`;
+}
+
+/** Objects by name, such as styles: each opens in the form. */
+export function MapControl({ editing, pointer, value, id, label }) {
+  const wish = useSignal("");
+  const add = () => {
+    const name = wish.value.trim();
+    if (!name || name in (value ?? {})) return;
+    editing.set(`${pointer}/${escape(name)}`, {});
+    wish.value = "";
+    editing.selected.value = `${pointer}/${escape(name)}`;
+  };
+  return html`<div class="list-box" role="group" aria-label=${label}><ul>${Object.entries(value ?? {}).map(([name, one]) => html`<li class="row" key=${name}><button type="button" class="button plain grow cut" onClick=${() => { editing.selected.value = `${pointer}/${escape(name)}`; }}>${name}</button>
+      <span class="small quiet cut">${Object.keys(one ?? {}).slice(0, 3).map((key) => t(words(key)).toLowerCase()).join(", ")}</span>
+      <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name })} onClick=${() => editing.set(`${pointer}/${escape(name)}`, undefined)}><${Icon} name="trash" /></button></li>`)}</ul>
+    <div class="row"><input id=${id} class="input" placeholder=${t("New name")} value=${wish.value} onInput=${(event) => { wish.value = event.currentTarget.value; }} onKeyDown=${(event) => { if (event.key === "Enter") { event.preventDefault(); add(); } }} /><button type="button" class="button" disabled=${!wish.value.trim()} onClick=${add}>${t("Add")}</button></div></div>`;
+}
+
+/** The source of a code step. */
+export function CodeControl({ id, value, onChange }) {
+  const keys = (event) => {
+    if (event.key !== "Tab" || event.shiftKey || event.ctrlKey) return;
+    event.preventDefault();
+    event.currentTarget.setRangeText("  ", event.currentTarget.selectionStart, event.currentTarget.selectionEnd, "end");
+    onChange(event.currentTarget.value);
+  };
+  return html`<div><textarea id=${id} class="area code" rows=${Math.min(24, Math.max(8, (value ?? "").split("\n").length + 1))} spellcheck="false" value=${value ?? ""} onKeyDown=${keys} onInput=${(event) => onChange(event.currentTarget.value)}></textarea>
+    <p class="small quiet">${t("export default (input, ctx) => …: ctx.log, ctx.fetch, ctx.secrets. Shift Tab leaves the field.")}</p></div>`;
 }
 
 /** A list of texts, one a line. */

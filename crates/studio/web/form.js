@@ -2,14 +2,15 @@
 
 import { html, names } from "./base.js";
 import { get, set as setAt, parent, last, within, escape } from "./pointer.js";
-import { resolve, chosen, options, choices, schemaAt, nameOf, isNodeList, isObjectList } from "./schema.js";
-import { TextControl, LineControl, LengthControl, ColorControl, ChoiceControl, JsonControl, LinesControl, ListControl, RunsControl } from "./fields.js";
+import { resolve, chosen, options, choices, schemaAt, nameOf, namesIn, isNodeList, isObjectList } from "./schema.js";
+import { TextControl, LineControl, LengthControl, ColorControl, ChoiceControl, JsonControl, LinesControl, ListControl, RunsControl, CodeControl, MapControl } from "./fields.js";
+import { Assets, SourceControl } from "./assets.js";
 import { words, plain } from "./nodes.js";
 import { Icon } from "./icons.js";
 import { t, tn } from "./text.js";
 
 /** Properties that stand first; the others follow in the order of the schema. */
-const FIRST = ["content", "key", "name", "source", "rows", "each", "condition", "items", "columns", "header", "value"];
+const FIRST = ["type", "content", "key", "name", "source", "rows", "each", "condition", "items", "columns", "header", "value"];
 
 /** Properties of the document that are large, and seldom changed in a form. */
 const LATER = new Set(["inputSchema", "helpers", "messages", "invoice", "imports"]);
@@ -38,7 +39,7 @@ function Control(all) {
   const fits = chosen(root, schema, value);
   const kind = resolve(root, fits);
   const type = [kind.type].flat().find((one) => one !== "null");
-  const called = [schema, fits, ...(whole.anyOf ?? [])].map(nameOf);
+  const called = [...namesIn(schema), nameOf(fits)];
   const label = t(words(name));
   if (called.includes("Content") && Array.isArray(value)) return html`<${RunsControl} ...${{ editing, pointer, value, id, label }} />`;
   if (called.includes("Color")) {
@@ -61,6 +62,8 @@ function Control(all) {
   }
   if (called.includes("Length") && typeof value !== "object") return html`<${LengthControl} id=${id} value=${value} onChange=${change} invalid=${invalid} placeholder=${whole.default} />`;
   if (type === "integer" || (type === "number" && typeof value !== "string")) return html`<${LineControl} id=${id} type="number" min=${kind.minimum} max=${kind.maximum} value=${value} placeholder=${whole.default} onChange=${change} invalid=${invalid} />`;
+  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "code") return html`<${CodeControl} id=${id} value=${value} onChange=${change} />`;
+  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "image") return html`<${SourceControl} ...${{ editing, pointer, id, value, invalid }} onChange=${change} />`;
   if (called.includes("Expression")) return html`<${TextControl} ...${{ editing, pointer, id }} kind="expression" value=${value} onChange=${change} invalid=${invalid} placeholder=${t("such as customer.name")} />`;
   if (called.includes("StyleRef") && (value === undefined || typeof value === "string")) {
     return html`<${LineControl} id=${id} value=${value} list="style-names" onChange=${change} invalid=${invalid} placeholder=${t("name of a style")} />`;
@@ -71,6 +74,7 @@ function Control(all) {
     return isLong ? html`<${TextControl} ...${{ editing, pointer, id }} value=${value} onChange=${change} invalid=${invalid} />`
       : html`<${LineControl} id=${id} value=${value} onChange=${change} invalid=${invalid} placeholder=${typeof whole.default === "string" ? whole.default : ""} />`;
   }
+  if (!kind.properties && options(root, kind.additionalProperties ?? {}).some((one) => resolve(root, one).properties) && !Array.isArray(value)) return html`<${MapControl} ...${{ editing, pointer, value, id, label }} />`;
   if (kind.properties && (value === undefined || (typeof value === "object" && !Array.isArray(value)))) {
     const count = Object.keys(value ?? {}).length;
     return html`<button type="button" id=${id} class="button" onClick=${() => { if (value === undefined || value === null) editing.set(pointer, {}); editing.selected.value = pointer; }}>
@@ -113,19 +117,21 @@ export function Form({ editing, root, problems, locked, box }) {
     return html`<div class="form"><p class="quiet">${t("Choose a node in the outline or on the page.")}</p></div>`;
   }
   const required = new Set(schema.required ?? []);
-  const all = Object.entries(schema.properties ?? {}).filter(([name, of]) => name !== "$schema" && resolve(root, of).const === undefined && !isNodeList(root, of) && !(pointer === "" && ["body", "page", "theme", "kind", "assets", "macros"].includes(name)));
+  const all = Object.entries(schema.properties ?? {}).filter(([name, of]) => name !== "$schema" && resolve(root, of).const === undefined && !isNodeList(root, of) && !(pointer === "" && ["body", "page", "theme", "kind", "assets", "macros", "steps"].includes(name)));
   const rank = ([name]) => (FIRST.includes(name) ? FIRST.indexOf(name) : 50);
   all.sort((one, other) => rank(one) - rank(other));
+  // Lists of nodes that are not there yet, such as the footer of pages.
+  const absent = editing.icon || pointer === "" ? [] : Object.entries(schema.properties ?? {}).filter(([name, of]) => isNodeList(root, of) && !Array.isArray(value?.[name])).map(([name]) => name);
   const isMain = ([name]) => !(pointer === "" && LATER.has(name)) && (required.has(name) || value?.[name] !== undefined || FIRST.includes(name) || ["align", "level", "width", "height", "style", "size", "margins", "locale", "fonts", "colors", "styles"].includes(name));
   const main = all.filter(isMain);
   const more = all.filter((one) => !isMain(one));
-  const type = value?.type ?? (pointer === "" ? "document" : last(pointer));
+  const type = value?.type ?? (pointer === "" ? (editing.icon ? "flow" : "document") : last(pointer));
   const field = ([name, of]) => html`<${Field} key=${`${pointer}/${name}`} ...${{ root, editing, problems, locked, name, schema: of, pointer: `${pointer}/${escape(name)}`, isRequired: required.has(name) }} />`;
   const isElement = /^\d+$/.test(last(pointer)) && pointer !== "";
   const isObject = value === undefined || typeof value === "object";
   const styles = [...Object.keys(document.theme?.styles ?? {}), "heading1", "heading2", "heading3", "body", "caption", "small", "label"];
   return html`<div class="form">
-    <div class="row pane-head"><${Icon} name=${type === "conditional" ? "if" : /^\d+$/.test(type) ? "item" : type} /><h2 class="cut">${t(words(/^\d+$/.test(type) ? last(parent(pointer)).replace(/s$/, "") : type))}</h2>
+    <div class="row pane-head"><${Icon} name=${editing.icon?.(type) ?? (type === "conditional" ? "if" : /^\d+$/.test(type) ? "item" : type)} /><h2 class="cut">${t(words(/^\d+$/.test(type) ? last(parent(pointer)).replace(/s$/, "") : type))}</h2>
       <span class="grow"></span>
       ${pointer !== "" && html`<button class="button plain icon" title=${t("To what contains it")} aria-label=${t("To what contains it")} onClick=${() => { editing.selected.value = upTo(document, pointer); }}><${Icon} name="up" /></button>`}
       ${isElement && !locked && html`<button class="button plain icon" title=${t("Duplicate")} aria-label=${t("Duplicate")} onClick=${() => editing.duplicate(pointer)}><${Icon} name="copy" /></button>
@@ -134,6 +140,8 @@ export function Form({ editing, root, problems, locked, box }) {
     <datalist id="style-names">${styles.map((one) => html`<option value=${one}></option>`)}</datalist>
     <div class="form-body">
       ${isObject && all.length > 0 ? main.map(field) : html`<div class="field-box"><${Control} ...${{ root, editing, pointer, schema: found, value, id: "field-whole", name: String(type), isRequired: true }} /></div>`}
+      ${absent.length > 0 && !locked && html`<div class="field-box row swatches">${absent.map((name) => html`<button type="button" key=${name} class="button" onClick=${() => { editing.set(`${pointer}/${name}`, [{ type: "text", content: t("Text") }]); editing.selected.value = `${pointer}/${name}/0`; }}><${Icon} name="plus" />${t(words(name))}</button>`)}</div>`}
+      ${pointer === "" && !editing.icon && !locked && html`<${Assets} editing=${editing} />`}
       ${isObject && more.length > 0 && html`<details class="more" key=${`more${pointer}`}><summary>${tn(more.length, "{count} more property", "{count} more properties")}</summary>${more.map(field)}</details>`}
     </div></div>`;
 }

@@ -7,8 +7,11 @@ import { Templates } from "./templates.js";
 import { Versions } from "./versions.js";
 import { Runs } from "./runs.js";
 import { Run } from "./run.js";
-import { Flows, Flow } from "./flows.js";
+import { Flows } from "./flows.js";
+import { Flow } from "./flow.js";
 import { Convert } from "./convert.js";
+import { Operations } from "./operations.js";
+import { AuditLog } from "./audit.js";
 import { SignIn } from "./sign-in.js";
 import { Failure, Loading, Toast, say } from "./parts.js";
 import { Icon } from "./icons.js";
@@ -39,6 +42,8 @@ function Page({ session }) {
   if (first === "runs" && second) return html`<${Run} key=${second} id=${second} />`;
   if (first === "runs") return html`<${Runs} key=${place.value} />`;
   if (first === "convert") return html`<${Convert} />`;
+  if (first === "audit") return html`<${AuditLog} />`;
+  if (first === "operations") return html`<${Operations} />`;
   return html`<${Templates} session=${session} />`;
 }
 
@@ -50,7 +55,7 @@ function Nav({ session }) {
     signedOut.value = true;
   };
   return html`<nav class="nav" aria-label=${t("Main")}><a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>
-    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}${link("runs", t("Runs"), "runs")}${link("convert", t("Convert files"), "convert")}
+    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}${link("runs", t("Runs"), "runs")}${link("convert", t("Convert files"), "convert")}${link("operations", t("Operations"), "chart")}${session.mayChange && link("audit", t("Audit log"), "history")}
     <div class="nav-foot"><label class="small">${t("Language")}<select class="select" value=${language.value} onChange=${(event) => speak(event.currentTarget.value)}><option value="en">English</option><option value="de">Deutsch</option></select></label>
       <label class="small">${t("Colors")}<select class="select" value=${theme.value} onChange=${(event) => { theme.value = event.currentTarget.value; memory.set("theme", theme.value); apply(theme.value); }}><option value="system">${t("As the system")}</option><option value="light">${t("Light")}</option><option value="dark">${t("Dark")}</option></select></label>
       <p class="small quiet">Platen ${session.version}${session.mayChange ? "" : ` · ${t("read only")}`}</p>

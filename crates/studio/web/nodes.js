@@ -29,6 +29,9 @@ function summary(value) {
   return "";
 }
 
+/** One element of a list with this name. */
+const singular = (name) => (name === "series" ? name : name.replace(/s$/, ""));
+
 /** Words for a name in camel case. */
 export function words(name) {
   const text = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
@@ -73,7 +76,7 @@ function rowsOf(root, schema, value, pointer, level, folded, rows) {
       const hasChildren = lists(root, inner, child).length > 0;
       const open = hasChildren && !folded.has(at);
       rows.push({
-        pointer: at, level: depth, icon: type === "conditional" ? "if" : type, label: t(words(child?.type ?? (name === "columns" ? "column" : name.replace(/s$/, "")))),
+        pointer: at, level: depth, icon: type === "conditional" ? "if" : type, label: t(words(child?.type ?? (name === "columns" ? "column" : singular(name)))),
         summary: summary(child), isNode: isNodes, list, index, open, hasChildren,
       });
       if (open) rowsOf(root, inner, child, at, depth + 1, folded, rows);

@@ -3,7 +3,7 @@
 import { html, useSignal, useRef, useEffect } from "./base.js";
 import { get, parent, last } from "./pointer.js";
 import { newNode, firstList, tableOf, words } from "./nodes.js";
-import { nodeTypes, isNodeList, schemaAt } from "./schema.js";
+import { typesOf, isNodeList, schemaAt } from "./schema.js";
 import { Dialog } from "./parts.js";
 import { Icon } from "./icons.js";
 import { t } from "./text.js";
@@ -40,7 +40,7 @@ export function Palette({ editing, root, onClose }) {
     editing.insert(where.list, where.index, node);
     onClose();
   };
-  const types = nodeTypes(root).filter((one) => `${one.type} ${words(one.type)} ${one.about}`.toLowerCase().includes(filter.value.toLowerCase()));
+  const types = typesOf(root, "Node").filter((one) => `${one.type} ${words(one.type)} ${one.about}`.toLowerCase().includes(filter.value.toLowerCase()));
   const list = firstList(editing.sample.value);
   const shown = blocks().filter((one) => one.name.toLowerCase().includes(filter.value.toLowerCase()));
   const keys = (event) => {

@@ -1,21 +1,31 @@
-// The JSON Schema of templates: which form a value has, and what its properties mean.
+// The JSON Schemas of templates and flows: which form a value has, and what its properties mean.
 
 import { json } from "./api.js";
 import { tokens } from "./pointer.js";
 
-let loaded = null;
+const loaded = new Map();
 
-/** The schema of templates. */
-export function templateSchema() {
-  loaded ??= json("GET", "schema/template.json").catch((error) => {
-    loaded = null;
-    throw error;
-  });
-  return loaded;
+/** The schema of templates or of flows, `template` or `flow`. */
+export function schemaOfKind(kind) {
+  if (!loaded.has(kind)) {
+    loaded.set(kind, json("GET", `schema/${kind}.json`).catch((error) => {
+      loaded.delete(kind);
+      throw error;
+    }));
+  }
+  return loaded.get(kind);
 }
 
 /** Name of the definition that a schema refers to. */
 export const nameOf = (schema) => schema?.$ref?.split("/").pop() ?? "";
+
+/** A schema with what another adds to it. */
+function joined(base, more) {
+  const found = { ...base, ...more };
+  if (base.properties && more.properties) found.properties = { ...base.properties, ...more.properties };
+  if (base.required && more.required) found.required = [...new Set([...more.required, ...base.required])];
+  return found;
+}
 
 /** The schema that a reference leads to. */
 export function resolve(root, schema) {
@@ -24,19 +34,32 @@ export function resolve(root, schema) {
     let target = root;
     for (const token of found.$ref.slice(2).split("/")) target = target?.[token];
     const { $ref, ...rest } = found;
-    found = { ...target, ...rest };
+    found = joined(target ?? {}, rest);
   }
   return found;
 }
 
 const isNull = (schema) => schema.type === "null" || schema.const === null;
 
+/** Whether an alternative is a text with expressions, which most properties may be. */
+const isDynamic = (schema) => schema.pattern === "\\{\\{";
+
+/** Names of the definitions that a schema refers to, itself or as alternatives. */
+export function namesIn(schema, found = []) {
+  if (schema?.$ref) found.push(nameOf(schema));
+  for (const one of schema?.anyOf ?? schema?.oneOf ?? []) namesIn(one, found);
+  return found;
+}
+
 /** The alternatives of a schema, without null; a schema without alternatives is the only one. */
 export function options(root, schema) {
   const whole = resolve(root, schema);
   const all = whole.anyOf ?? whole.oneOf;
   if (!all) return [schema];
-  return all.filter((one) => !isNull(one)).flatMap((one) => {
+  // Alternatives beside properties have these, too.
+  const { properties, required } = whole;
+  const parts = properties ? all.map((one) => joined({ properties, required }, resolve(root, one))) : all;
+  return parts.filter((one) => !isNull(one)).flatMap((one) => {
     const inner = resolve(root, one);
     return (inner.anyOf ?? inner.oneOf) && !isChoice(root, one) ? options(root, one) : [one];
   });
@@ -51,7 +74,7 @@ export function isChoice(root, schema) {
 export function choices(root, schema) {
   const whole = resolve(root, schema);
   if (Array.isArray(whole.enum)) return whole.enum.filter((one) => one !== null).map((value) => ({ value }));
-  const all = (whole.oneOf ?? whole.anyOf ?? []).filter((one) => !isNull(one));
+  const all = (whole.oneOf ?? whole.anyOf ?? []).filter((one) => !isNull(one) && !isDynamic(one));
   const inner = all.map((one) => resolve(root, one));
   if (all.length === 1) return choices(root, all[0]);
   const constants = inner.flatMap((one) => (one.const !== undefined ? [{ value: one.const, about: one.description }]
@@ -91,16 +114,15 @@ export function schemaAt(root, pointer, document) {
   return schema;
 }
 
-/** The node types with their schemas. */
-export function nodeTypes(root) {
-  const node = root.$defs?.Node ?? root.definitions?.Node ?? {};
-  return (node.oneOf ?? node.anyOf ?? []).map((one) => resolve(root, one))
+/** The types of nodes, or of steps, with their schemas. */
+export function typesOf(root, name) {
+  return options(root, { $ref: `#/$defs/${name}` }).map((one) => resolve(root, one))
     .map((schema) => ({ type: schema.properties?.type?.const, schema, about: schema.description }));
 }
 
-/** Whether a schema is a list of nodes. */
+/** Whether a schema is a list of nodes, or of the steps of a flow. */
 export function isNodeList(root, schema) {
-  return options(root, schema).some((one) => nameOf(resolve(root, one).items) === "Node");
+  return options(root, schema).some((one) => ["Node", "Step"].includes(nameOf(resolve(root, one).items)));
 }
 
 /** Whether a schema is a list of objects. */

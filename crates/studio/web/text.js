@@ -1,28 +1,27 @@
 // Words of the page. Modules name them in English; other languages have a catalogue.
 
 import { signal, memory } from "./base.js";
-import { german } from "./text-de.js";
 
-const catalogues = { en: {}, de: german };
+/** How the words of each language are loaded; English is what modules write. */
+const loaders = { en: async () => ({}), de: async () => (await import("./text-de.js")).german };
+const wanted = memory.get("language") ?? navigator.language.slice(0, 2);
 
 /** Language of the page. */
-export const language = signal(chosen());
-
-function chosen() {
-  const wanted = memory.get("language") ?? navigator.language.slice(0, 2);
-  return wanted in catalogues ? wanted : "en";
-}
+export const language = signal(wanted in loaders ? wanted : "en");
+let words = await loaders[language.value]();
 
 /** Changes the language. */
-export function speak(tag) {
+export async function speak(tag) {
+  words = await loaders[tag]();
   memory.set("language", tag);
-  language.value = tag;
   document.documentElement.lang = tag;
+  language.value = tag;
 }
 
 /** A text in the language of the page; `{name}` stands for values of `fill`. */
 export function t(english, fill = {}) {
-  const text = catalogues[language.value][english] ?? english;
+  // The language is read, so that what is shown follows it.
+  const text = (language.value && words[english]) ?? english;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in fill ? String(fill[name]) : whole));
 }
 

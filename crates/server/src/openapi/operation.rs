@@ -12,7 +12,7 @@ use crate::{
 /// Describes an operation and registers the schemas of its types with `generator`.
 pub(super) fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Json {
     let mut described = json!({
-        "operationId": camel_case(operation.name),
+        "operationId": operation.id(),
         "summary": operation.summary,
         "tags": [tag(operation.tag)],
         "responses": answers(operation, generator),
@@ -32,18 +32,6 @@ pub(super) fn describe(operation: &Operation, generator: &mut SchemaGenerator) -
     }
     example::add(operation, &mut described);
     described
-}
-
-/// Converts to camel case: `create_render` to `createRender`.
-fn camel_case(operation: &str) -> String {
-    let mut words = operation.split('_');
-    let mut text = words.next().unwrap_or_default().to_owned();
-    for word in words {
-        let (first, rest) = word.split_at(word.len().min(1));
-        text.push_str(&first.to_ascii_uppercase());
-        text.push_str(rest);
-    }
-    text
 }
 
 fn tag(tag: Tag) -> &'static str {

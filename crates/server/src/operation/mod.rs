@@ -95,6 +95,18 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// The operation id: the name in camel case, `createRender` for `create_render`.
+    pub fn id(&self) -> String {
+        let mut words = self.name.split('_');
+        let mut id = words.next().unwrap_or_default().to_owned();
+        for word in words {
+            let mut letters = word.chars();
+            id.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+            id.extend(letters);
+        }
+        id
+    }
+
     /// All problem statuses of the operation, sorted.
     pub fn problems(&self) -> Vec<u16> {
         let mut statuses = self.more_problems.clone();

@@ -1,5 +1,6 @@
 //! The routes of Platen's own API, one module per domain.
 
+pub(crate) mod audit;
 pub(crate) mod convert;
 mod docs;
 pub(crate) mod documentation;

@@ -162,7 +162,7 @@ pub(crate) async fn create_session(
     let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
     let request: SignIn = body::parse(&bytes)?;
     let (fingerprint, is_admin) = api.keys.fingerprint(&request.key)?;
-    let cookie = api.sessions.begin(&fingerprint, is_secure());
+    let cookie = api.sessions.begin(&fingerprint, is_secure(&api));
     let mut response = answer(&Session {
         signed_in: true,
         needs_key: true,
@@ -176,20 +176,23 @@ pub(crate) async fn create_session(
 }
 
 /// Signs a browser out.
-pub(crate) async fn delete_session(headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn delete_session(
+    State(api): State<StudioApi>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     session::check_origin(&Method::DELETE, &headers)?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
-    let cookie = session::end(is_secure());
+    let cookie = session::end(is_secure(&api));
     response
         .headers_mut()
         .extend(cookie.map(|cookie| (SET_COOKIE, cookie)));
     Ok(response)
 }
 
-/// Whether the browser reaches the service by HTTPS, as a proxy says.
-fn is_secure() -> bool {
-    base_url::current().is_some_and(|base| base.0.starts_with("https:"))
+/// Whether the browser reaches the service by HTTPS: directly, or as a proxy says.
+fn is_secure(api: &StudioApi) -> bool {
+    api.sessions.is_secure || base_url::current().is_some_and(|base| base.0.starts_with("https:"))
 }
 
 fn answer(session: &Session) -> Response {

@@ -1,5 +1,6 @@
 //! Records: documents and runs, and their implementations in SQLite and PostgreSQL.
 
+pub mod audit;
 pub mod documents;
 pub mod drafts;
 mod endings;

@@ -1,6 +1,7 @@
 //! The contracts of the stores, for every implementation, kills of the writing process, and what a
 //! server and a network may do.
 
+mod audit;
 mod blobs;
 mod contract;
 mod copies;

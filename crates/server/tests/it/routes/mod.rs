@@ -1,5 +1,6 @@
 //! Tests by route.
 
+mod audit;
 mod auth;
 mod batch;
 mod convert;

@@ -5,6 +5,7 @@
 //! [`RunStore::now_ms`].
 
 mod address;
+mod audit;
 mod batch;
 mod clock;
 mod connection;
@@ -33,6 +34,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use self::{
     address::Address,
+    audit::Audit,
     connection::{Connection, Connector, Role},
     database::Database,
     documents::{Documents, Tables},
@@ -45,7 +47,7 @@ pub use self::{
     service_lock::{ServiceLock, Share},
     transport::Transport,
 };
-use crate::{DocumentStore, DraftStore, Error, Peers, Redis, RunStore};
+use crate::{AuditStore, DocumentStore, DraftStore, Error, Peers, Redis, RunStore};
 
 /// How a [`PostgresStore`] uses its server.
 #[derive(Clone, Debug)]
@@ -168,6 +170,14 @@ impl PostgresStore {
         self.documents(Tables {
             all: "flows",
             versions: "flow_versions",
+        })
+    }
+
+    /// The audit log.
+    #[must_use]
+    pub fn audit(&self) -> Arc<dyn AuditStore> {
+        Arc::new(Audit {
+            database: Arc::clone(&self.database),
         })
     }
 

@@ -165,6 +165,17 @@ const MIGRATIONS: [&str; 4] = [
         source bytea NOT NULL,
         PRIMARY KEY (kind, key)
     );
+    -- Who changed what.
+    CREATE TABLE audit (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        at_unix_ms bigint NOT NULL,
+        actor text NOT NULL,
+        action text NOT NULL,
+        subject text NOT NULL,
+        version bigint,
+        request_id text NOT NULL,
+        address text NOT NULL
+    );
 "#,
 ];
 

@@ -148,6 +148,17 @@ pub(super) const MIGRATIONS: [&str; 5] = [
         source BLOB NOT NULL,
         PRIMARY KEY (kind, key)
     ) STRICT;
+    -- Who changed what; numbers are not given again.
+    CREATE TABLE audit (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        at_unix_ms INTEGER NOT NULL,
+        actor TEXT NOT NULL,
+        action TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        version INTEGER,
+        request_id TEXT NOT NULL,
+        address TEXT NOT NULL
+    ) STRICT;
     ",
 ];
 

@@ -1,5 +1,6 @@
 //! All records in one SQLite database.
 
+mod audit;
 mod copy;
 mod database;
 mod documents;
@@ -17,12 +18,13 @@ use std::{
 };
 
 use self::{
+    audit::Audit,
     database::{Database, MIGRATIONS},
     documents::{Documents, Tables},
     drafts::Drafts,
     runs::Runs,
 };
-use crate::{DocumentStore, DraftStore, Error, RunStore, SchemaVersions};
+use crate::{AuditStore, DocumentStore, DraftStore, Error, RunStore, SchemaVersions};
 
 /// A SQLite database.
 #[derive(Clone)]
@@ -114,6 +116,14 @@ impl SqliteStore {
         self.documents(Tables {
             all: "flows",
             versions: "flow_versions",
+        })
+    }
+
+    /// The audit log.
+    #[must_use]
+    pub fn audit(&self) -> Arc<dyn AuditStore> {
+        Arc::new(Audit {
+            database: Arc::clone(&self.database),
         })
     }
 

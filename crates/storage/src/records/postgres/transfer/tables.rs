@@ -106,7 +106,7 @@ const fn whole(name: &'static str, keys: usize, columns: &'static [Column]) -> T
 
 /// All tables, in the order in which they are moved. The unary plus keeps SQLite from an index that
 /// is not in the order of the numbers.
-pub(super) const TABLES: [Table; 11] = [
+pub(super) const TABLES: [Table; 12] = [
     whole("templates", 1, DOCUMENTS),
     whole("template_versions", 2, VERSIONS),
     whole("flows", 1, DOCUMENTS),
@@ -131,6 +131,20 @@ pub(super) const TABLES: [Table; 11] = [
             same("base", Kind::Number),
             same("updated_unix_ms", Kind::Number),
             same("source", Kind::Bytes),
+        ],
+    ),
+    whole(
+        "audit",
+        1,
+        &[
+            same("number", Kind::Number),
+            same("at_unix_ms", Kind::Number),
+            same("actor", Kind::Text),
+            same("action", Kind::Text),
+            same("subject", Kind::Text),
+            same("version", Kind::Number),
+            same("request_id", Kind::Text),
+            same("address", Kind::Text),
         ],
     ),
     whole(

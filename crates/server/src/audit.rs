@@ -1,0 +1,74 @@
+//! The audit log: an entry for each request that changed templates, flows or custom actions, or
+//! cancelled or retried a run. Drafts are not entered, as editors save them with each pause.
+
+use std::{net::IpAddr, sync::Arc};
+
+use hyper::{Method, StatusCode, header::HeaderValue};
+use platen_storage::{AuditStore, NewAuditEntry};
+
+use crate::{auth::Access, operation::Operation};
+
+/// Longest path in an entry, in characters.
+const MAX_SUBJECT: usize = 300;
+/// Operations that change nothing that anybody is served.
+const UNSERVED: [&str; 4] = [
+    "put_template_draft",
+    "put_template_sample",
+    "delete_template_draft",
+    "delete_template_sample",
+];
+
+/// Writes the entries.
+#[derive(Clone)]
+pub(crate) struct Audit {
+    pub(crate) store: Arc<dyn AuditStore>,
+}
+
+/// What an entry says of a request before it is answered.
+pub(crate) struct Pending {
+    audit: Audit,
+    entry: NewAuditEntry,
+}
+
+impl Audit {
+    /// The entry of a request of `actor`; `None` if its operation is not entered.
+    pub(crate) fn begin(
+        &self,
+        operation: &Operation,
+        (method, path): (&Method, &str),
+        actor: String,
+        request_id: &str,
+        address: IpAddr,
+    ) -> Option<Pending> {
+        let of_runs = operation.path.starts_with("/runs/");
+        let is_entered = !method.is_safe()
+            && (operation.access == Access::Admin || of_runs)
+            && !UNSERVED.contains(&operation.name);
+        is_entered.then(|| Pending {
+            audit: self.clone(),
+            entry: NewAuditEntry {
+                actor,
+                action: operation.id(),
+                subject: path.chars().take(MAX_SUBJECT).collect(),
+                version: None,
+                request_id: request_id.to_owned(),
+                address: address.to_string(),
+            },
+        })
+    }
+}
+
+impl Pending {
+    /// Enters the request if its answer says that it succeeded; `tag` is the version of the answer. An entry that cannot be written is an error of the
+    /// log: what the request did is done.
+    pub(crate) async fn finish(mut self, status: StatusCode, tag: Option<HeaderValue>) {
+        if !status.is_success() {
+            return;
+        }
+        let tag = tag.as_ref().and_then(|tag| tag.to_str().ok());
+        self.entry.version = tag.and_then(|tag| tag.trim_matches('"').parse().ok());
+        if let Err(error) = self.audit.store.append(self.entry).await {
+            tracing::error!(%error, "an entry of the audit log was not written");
+        }
+    }
+}

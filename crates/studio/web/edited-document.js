@@ -1,0 +1,97 @@
+// A JSON document that is edited: what is chosen in it, and undo.
+
+import { signal, batch } from "./base.js";
+import { get, set, insert, remove, move, parent, last } from "./pointer.js";
+
+/** How many changes can be undone. */
+const STEPS = 200;
+/** Changes of one place within this time are one step, in milliseconds. */
+const PAUSE = 800;
+
+export class EditedDocument {
+  constructor() {
+    this.document = signal(null);
+    /** Pointers of what is chosen, and of what is pointed at. */
+    this.selected = signal("");
+    this.hovered = signal("");
+    /** Text of the JSON view while it is no JSON. */
+    this.broken = signal(null);
+    this.past = signal([]);
+    this.future = signal([]);
+    this.lastChange = { pointer: null, at: 0 };
+  }
+
+  /** Called after each change. */
+  keep() {}
+
+  /** Replaces the document; one step of undo for changes of the same place in a short time. */
+  change(next, pointer, selected = this.selected.value) {
+    if (next === this.document.value) return;
+    const now = Date.now();
+    const joins = pointer !== null && this.lastChange.pointer === pointer && now - this.lastChange.at < PAUSE;
+    this.lastChange = { pointer, at: now };
+    batch(() => {
+      if (!joins) {
+        this.past.value = [...this.past.value, { document: this.document.value, selected: this.selected.value }].slice(-STEPS);
+      }
+      this.future.value = [];
+      this.document.value = next;
+      this.selected.value = selected;
+    });
+    this.keep();
+  }
+
+  set(pointer, value) {
+    this.change(set(this.document.value, pointer, value), pointer);
+  }
+
+  insert(list, index, item) {
+    this.change(insert(this.document.value, list, index, item), null, `${list}/${index}`);
+  }
+
+  remove(pointer) {
+    const list = get(this.document.value, parent(pointer));
+    const at = Number(last(pointer));
+    const next = remove(this.document.value, pointer);
+    const left = Array.isArray(list) ? list.length - 1 : 0;
+    const selected = left > 0 ? `${parent(pointer)}/${Math.min(at, left - 1)}` : parent(parent(pointer));
+    this.change(next, null, selected);
+  }
+
+  duplicate(pointer) {
+    const copy = structuredClone(get(this.document.value, pointer));
+    // An id stands once in a template.
+    if (copy && typeof copy === "object") delete copy.id;
+    this.insert(parent(pointer), Number(last(pointer)) + 1, copy);
+  }
+
+  /** Moves a node; false if it cannot be there. */
+  move(from, list, index) {
+    const moved = move(this.document.value, from, list, index);
+    if (!moved) return false;
+    this.change(moved[0], null, moved[1]);
+    return true;
+  }
+
+  undo() {
+    this.travel(this.past, this.future);
+  }
+
+  redo() {
+    this.travel(this.future, this.past);
+  }
+
+  travel(from, to) {
+    const step = from.value.at(-1);
+    if (!step) return;
+    this.lastChange = { pointer: null, at: 0 };
+    batch(() => {
+      to.value = [...to.value, { document: this.document.value, selected: this.selected.value }].slice(-STEPS);
+      from.value = from.value.slice(0, -1);
+      this.document.value = step.document;
+      this.selected.value = step.selected;
+      this.broken.value = null;
+    });
+    this.keep();
+  }
+}

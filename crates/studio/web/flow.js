@@ -1,0 +1,157 @@
+// The editor of a flow: a map of its steps, a form for the chosen one, its JSON, and a test.
+
+import { html, useSignal, useEffect, useMemo, memory, names } from "./base.js";
+import { json, request, tagOf } from "./api.js";
+import { EditedDocument } from "./edited-document.js";
+import { Form } from "./form.js";
+import { JsonControl } from "./fields.js";
+import { JsonView } from "./json-view.js";
+import { Steps, stepIcon } from "./flow-map.js";
+import { schemaOfKind, typesOf } from "./schema.js";
+import { get } from "./pointer.js";
+import { words } from "./nodes.js";
+import { Dialog, Failure, Loading, useLoaded, say } from "./parts.js";
+import { Icon } from "./icons.js";
+import { State } from "./runs.js";
+import { t, when, duration } from "./text.js";
+
+class EditedFlow extends EditedDocument {
+  constructor(key) {
+    super();
+    this.key = key;
+    this.icon = stepIcon;
+  }
+
+  /** What is not saved as a version survives a reload. */
+  keep() {
+    memory.set(`flow.${this.key}`, { version: this.version, document: this.document.value });
+  }
+
+  /** Begins with a version of the service, or with what was kept of it. */
+  begin(document, version) {
+    const kept = memory.get(`flow.${this.key}`);
+    this.version = version;
+    this.stored = document;
+    this.past.value = [];
+    this.future.value = [];
+    this.document.value = kept?.version === version ? kept.document : document;
+  }
+
+  get isChanged() {
+    return JSON.stringify(this.document.value) !== JSON.stringify(this.stored);
+  }
+}
+
+/** A new step of a type, which is valid. */
+function newStep(type, document) {
+  const taken = new Set(JSON.stringify(document).match(/"name":"[^"]*"/g) ?? []);
+  const free = (wish) => {
+    for (let count = 1; ; count += 1) {
+      const name = count === 1 ? wish : `${wish}${count}`;
+      if (!taken.has(`"name":"${name}"`)) return name;
+    }
+  };
+  const made = {
+    code: { source: "export default (input, ctx) => {\n  return input;\n};\n", input: "{{ trigger }}" }, render: { template: "", data: "{{ trigger }}", format: "pdf" },
+    http: { method: "GET", url: "" }, loop: { items: "trigger.items", steps: [] }, branch: { branches: [{ name: "first", when: "true", steps: [] }] },
+    wait: { delayMs: 1000 }, respond: { body: {} }, piece: { piece: "text", action: "upper", input: { text: "" } }, convert: { file: "{{ trigger.file }}", to: "pdf" }, merge: { files: [] }, store: { operation: "get", key: "key" },
+  };
+  return { name: free(type), type, ...made[type] };
+}
+
+async function load(name) {
+  const response = await request("GET", `flows/${name}`);
+  const [flow, flows, runs] = [await response.json(), await json("GET", "flows?limit=200"), await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=5`)];
+  const last = runs.runs[0] ? await json("GET", `runs/${runs.runs[0].id}`) : null;
+  return { flow, version: tagOf(response), published: flows.flows.find((one) => one.key === name)?.published ?? null, runs: runs.runs, last };
+}
+
+/** Time and state of each step in the last run. */
+function lastTimes(run) {
+  const found = new Map();
+  for (const report of run?.steps ?? []) {
+    const name = report.path.split(".").at(-1).replace(/\[\d+\]$/, "");
+    found.set(name, { time: duration((report.durationUs ?? 0) / 1000), error: Boolean(report.error) });
+  }
+  return found;
+}
+
+export function Flow({ name, session }) {
+  const { value, error, again } = useLoaded(async () => [await load(name), await schemaOfKind("flow")], [name]);
+  const editing = useMemo(() => new EditedFlow(name), [name]);
+  const problems = useSignal([]);
+  const busy = useSignal(false);
+  const view = useSignal("form");
+  const adding = useSignal(null);
+  const trigger = useSignal(memory.get(`trigger.${name}`) ?? {});
+  useEffect(() => { if (value) editing.begin(value[0].flow, value[0].version); }, [value]);
+  useEffect(() => {
+    const keys = (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.closest?.(".json-host")) return;
+      event.preventDefault();
+      if (event.shiftKey) editing.redo(); else editing.undo();
+    };
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
+  }, [editing]);
+  if (error) return html`<main class="content"><${Failure} error=${error} onRetry=${again} /></main>`;
+  if (!value || !editing.document.value) return html`<main class="content"><${Loading} /></main>`;
+  const [found, root] = value;
+  const flow = editing.document.value;
+  const locked = !session.mayChange;
+  const changed = editing.isChanged;
+  const attempt = async (work) => {
+    busy.value = true;
+    problems.value = [];
+    try { await work(); } catch (failure) {
+      problems.value = failure.diagnostics ?? [];
+      say(failure.status === 412 ? t("Somebody has changed this flow meanwhile: reload, then change it again.") : failure.message, true);
+    }
+    busy.value = false;
+  };
+  const save = () => attempt(async () => {
+    const info = await json("PUT", `flows/${name}`, { body: flow, headers: { "If-Match": `"${found.version}"` } });
+    memory.set(`flow.${name}`, null);
+    say(t("Saved as version {version}, not published yet.", { version: info.version }));
+    again();
+  });
+  const publish = () => attempt(async () => {
+    await request("POST", `flows/${name}/publication`, { body: {} });
+    say(t("Version {version} is live.", { version: found.version }));
+    again();
+  });
+  const test = () => attempt(async () => {
+    memory.set(`trigger.${name}`, trigger.value);
+    const run = await json("POST", `flows/${name}/runs?version=${found.version}`, { body: trigger.value });
+    location.hash = `#/runs/${run.run}`;
+  });
+  const tabs = [["form", t("Step")], ["json", "JSON"], ["test", t("Test")]];
+  return html`<main class="content flow-page"><header class="head"><div class="grow"><p class="small crumbs row"><a href="#/flows">${t("Flows")}</a><${Icon} name="chevron" /><code>${name}</code></p><h1 class="row">${flow.name || name} ${found.published ? html`<span class="badge ok">${t("v{version} live", { version: found.published })}</span>` : html`<span class="badge warn">${t("Draft only")}</span>`}${changed && html`<span class="badge on">${t("Not saved")}</span>`}</h1></div>
+      ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} aria-label=${t("Undo")} title=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button><button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} aria-label=${t("Redo")} title=${t("Redo")} onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
+      <a class="button" href=${`#/runs?flow=${name}`}><${Icon} name="runs" />${t("Runs")}</a>
+      ${!locked && html`<button type="button" class="button" disabled=${!changed || busy.value} onClick=${save}>${t("Save")}</button>
+      <button type="button" class="button primary" disabled=${changed || busy.value || found.published === found.version} onClick=${publish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>
+    ${problems.value.length > 0 && html`<ul class="notice bad problems-of-flow">${problems.value.map((one) => html`<li>${one.message} <code class="small">${one.path}</code></li>`)}</ul>`}
+    <div class="flow"><section class="map" aria-label=${t("Steps")}>
+        ${[["", "flow", flow.name || name, flow.description ?? t("Key, secrets, limits")], ["/trigger", "trigger", t("Trigger"), flow.trigger?.type ?? ""]].map(([pointer, icon, title, text]) => html`<button type="button" key=${icon} class=${names("step", icon, editing.selected.value === pointer && "chosen")} aria-pressed=${editing.selected.value === pointer} onClick=${() => { editing.selected.value = pointer; view.value = "form"; }}><${Icon} name=${stepIcon(icon)} /><span class="grow cut"><b class="cut">${title}</b><small class="quiet cut">${text}</small></span></button>`)}
+        <${Steps} list="/steps" steps=${flow.steps} ...${{ editing, problems: problems.value, locked, last: lastTimes(found.last) }} onAdd=${(list, index) => { adding.value = { list, index }; }} /></section>
+      <section class="flow-side" aria-label=${t("Properties")}><div class="tabs" role="tablist">${tabs.map(([kind, label]) => html`<button type="button" role="tab" aria-selected=${view.value === kind} onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
+        ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked }} />`}
+        ${view.value === "json" && html`<div class="flow-json"><${JsonView} ...${{ editing, root, problems: problems.value, locked }} /></div>`}
+        ${view.value === "test" && html`<div class="flow-test"><p class="small quiet">${t("Runs version {version} with this as its trigger.", { version: found.version })}</p><label class="away" for="flow-trigger">${t("Trigger")}</label><${JsonControl} id="flow-trigger" label=${t("Trigger")} value=${trigger.value} onChange=${(next) => { trigger.value = next ?? {}; }} />
+          <p class="field-box"><button type="button" class="button" disabled=${busy.value || changed} title=${changed ? t("Save first") : ""} onClick=${test}><${Icon} name="play" />${t("Run with this")}</button></p>
+          <h2 class="field-box">${t("Last runs")}</h2>${found.runs.length === 0 ? html`<p class="quiet">${t("No runs yet")}</p>` : html`<ul>${found.runs.map((run) => html`<li class="row last-run" key=${run.id}><${State} name=${run.state} /><a class="mono" href=${`#/runs/${run.id}`}>${run.id}</a><span class="grow"></span><span class="small quiet">${when(run.createdAt)}</span></li>`)}</ul>`}</div>`}</section></div>
+    ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }} onChoose=${(type) => {
+      const { list, index } = adding.value;
+      if (!Array.isArray(get(editing.document.value, list))) editing.set(list, []);
+      editing.insert(list, index, newStep(type, editing.document.value));
+      view.value = "form";
+      adding.value = null;
+    }} />`}</main>`;
+}
+
+function AddStep({ root, onClose, onChoose }) {
+  const types = typesOf(root, "Step");
+  return html`<${Dialog} wide title=${t("Add a step")} onClose=${onClose}><div class="palette">${types.map((one) => html`<button type="button" class="palette-item" key=${one.type} onClick=${() => onChoose(one.type)}><${Icon} name=${stepIcon(one.type)} /><span><b>${t(words(one.type))}</b><small>${one.about}</small></span></button>`)}</div>
+    <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button></div></${Dialog}>`;
+}
