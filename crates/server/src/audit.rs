@@ -59,14 +59,25 @@ impl Audit {
 }
 
 impl Pending {
-    /// Enters the request if its answer says that it succeeded; `tag` is the version of the answer. An entry that cannot be written is an error of the
-    /// log: what the request did is done.
-    pub(crate) async fn finish(mut self, status: StatusCode, tag: Option<HeaderValue>) {
+    /// Enters the request if its answer says that it succeeded. `tag` is the version of the answer,
+    /// `location` the path of what was made. An entry that cannot be written is an error of the log:
+    /// what the request did is done.
+    pub(crate) async fn finish(
+        mut self,
+        status: StatusCode,
+        tag: Option<HeaderValue>,
+        location: Option<HeaderValue>,
+    ) {
         if !status.is_success() {
             return;
         }
-        let tag = tag.as_ref().and_then(|tag| tag.to_str().ok());
-        self.entry.version = tag.and_then(|tag| tag.trim_matches('"').parse().ok());
+        let text = |value: &Option<HeaderValue>| Some(value.as_ref()?.to_str().ok()?.to_owned());
+        self.entry.version = text(&tag).and_then(|tag| tag.trim_matches('"').parse().ok());
+        // A request that makes something has its key in the body only.
+        let made = text(&location).filter(|made| made.starts_with(&self.entry.subject));
+        if let Some(made) = made {
+            self.entry.subject = made.chars().take(MAX_SUBJECT).collect();
+        }
         if let Err(error) = self.audit.store.append(self.entry).await {
             tracing::error!(%error, "an entry of the audit log was not written");
         }

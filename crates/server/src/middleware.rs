@@ -18,7 +18,9 @@ use axum::{
 };
 use hyper::{
     HeaderMap, Method, StatusCode, Uri,
-    header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, ETAG, HOST, HeaderName, HeaderValue},
+    header::{
+        ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, ETAG, HOST, HeaderName, HeaderValue, LOCATION,
+    },
 };
 use platen_fault::Code;
 use tracing::Instrument as _;
@@ -244,8 +246,10 @@ async fn audited(
 ) -> Result<Response, Problem> {
     let task = tokio::spawn(async move {
         let response = guard(work).await?;
-        let (status, tag) = (response.status(), response.headers().get(ETAG).cloned());
-        entry.finish(status, tag).await;
+        let headers = response.headers();
+        let (tag, location) = (headers.get(ETAG).cloned(), headers.get(LOCATION).cloned());
+        let status = response.status();
+        entry.finish(status, tag, location).await;
         Ok(response)
     });
     task.await

@@ -1,10 +1,12 @@
 // The pages of the document as the engine makes them, always those in view.
 
-import { signal, batch, debounced } from "./base.js";
+import { signal, batch } from "./base.js";
 import { json, Problem, Unreachable } from "./api.js";
 
-/** Time without a change before pages are asked for, in milliseconds. */
+/** Time without a change before pages are asked for, where they take long, in milliseconds. */
 const PAUSE = 60;
+/** Where pages take no longer than this, each change is shown at once, in milliseconds. */
+const FAST = 100;
 /** Most pages of one request. */
 const MOST = 4;
 
@@ -25,14 +27,28 @@ export class Preview {
     this.message = signal("");
     this.view = [1, 1];
     this.generation = 0;
-    this.soon = debounced(PAUSE, () => this.ask());
+    this.timer = 0;
     this.stop = null;
+    /** Whether pages were asked for and have not come yet. */
+    this.busy = false;
+    this.isStale = false;
   }
 
   /** The document or the data have changed. */
   changed(now = false) {
     this.generation += 1;
-    if (now) this.ask(); else this.soon();
+    this.soon(now);
+  }
+
+  /** Asks for pages: at once where they come fast, after a pause otherwise; one request at a time. */
+  soon(now = false) {
+    clearTimeout(this.timer);
+    const isFast = (this.time.value ?? 0) <= FAST;
+    if (this.busy && isFast) {
+      this.isStale = true;
+      return;
+    }
+    this.timer = setTimeout(() => this.ask(), now || isFast ? 0 : PAUSE);
   }
 
   /** These pages are in view. */
@@ -49,8 +65,10 @@ export class Preview {
   }
 
   async ask() {
-    this.soon.cancel();
+    clearTimeout(this.timer);
     this.stop?.abort();
+    this.busy = true;
+    this.isStale = false;
     const stop = new AbortController();
     this.stop = stop;
     const generation = this.generation;
@@ -74,7 +92,11 @@ export class Preview {
       });
     } finally {
       clearTimeout(late);
-      if (this.stop === stop) this.waiting.value = false;
+      if (this.stop === stop) {
+        this.busy = false;
+        this.waiting.value = false;
+        if (this.isStale) this.soon(true);
+      }
     }
   }
 
@@ -111,8 +133,9 @@ export class Preview {
   }
 
   close() {
-    this.soon.cancel();
+    clearTimeout(this.timer);
     this.stop?.abort();
+    this.isStale = false;
     for (const page of this.pages.value.values()) URL.revokeObjectURL(page.url);
   }
 }

@@ -63,7 +63,7 @@ fn what_changes_something_is_entered_and_nothing_else() {
         .map(|one| ["action", "subject", "version"].map(|name| &one[name]))
         .collect();
     let expected = [
-        [&json!("createTemplate"), &json!("/templates"), &json!(1)],
+        [&json!("createTemplate"), &json!("/templates/a"), &json!(1)],
         [&json!("updateTemplate"), &json!("/templates/a"), &json!(2)],
         [
             &json!("publishTemplateDraft"),
