@@ -31,23 +31,24 @@ pub(crate) struct Pending {
 }
 
 impl Audit {
-    /// The entry of a request of `actor`; `None` if its operation is not entered.
+    /// The entry of a request of `actor`; `None` if its operation is not entered. Callbacks of runs
+    /// are not: who knows their address needs no key.
     pub(crate) fn begin(
         &self,
         operation: &Operation,
         (method, path): (&Method, &str),
-        actor: String,
+        actor: impl FnOnce() -> String,
         request_id: &str,
         address: IpAddr,
     ) -> Option<Pending> {
         let of_runs = operation.path.starts_with("/runs/");
         let is_entered = !method.is_safe()
-            && (operation.access == Access::Admin || of_runs)
+            && (operation.access == Access::Admin || of_runs && operation.access == Access::Render)
             && !UNSERVED.contains(&operation.name);
         is_entered.then(|| Pending {
             audit: self.clone(),
             entry: NewAuditEntry {
-                actor,
+                actor: actor(),
                 action: operation.id(),
                 subject: path.chars().take(MAX_SUBJECT).collect(),
                 version: None,

@@ -28,7 +28,7 @@ use tracing::Instrument as _;
 use crate::{
     access_log::AccessLog,
     audit::{Audit, Pending},
-    auth::{Access, Keys},
+    auth::{Access, Caller, Keys},
     base_url::{self, BaseUrl},
     compression,
     cors::{self, AllowedOrigins},
@@ -98,9 +98,10 @@ pub(crate) async fn handle(
         Some(answer) => answer,
         None => match admit(&admission, route, &request, address) {
             Err(problem) => Err(problem),
-            Ok((client, actor)) => {
+            Ok((client, caller, is_session)) => {
                 let entry = route.and_then(|route| {
                     let what = (request.method(), request.uri().path());
+                    let actor = || admission.keys.name(caller, is_session);
                     admission
                         .audit
                         .begin(route, what, actor, &request_id, address)
@@ -160,25 +161,26 @@ fn coding_problem(headers: &HeaderMap) -> Option<Problem> {
     Some(problem.with_header(ACCEPT_ENCODING, HeaderValue::from_static("identity")))
 }
 
-/// Checks authentication and rate limits.
+/// Checks authentication and rate limits. Returns the client, the caller, and whether it is known by
+/// a session.
 fn admit(
     admission: &Admission,
     route: Option<&Operation>,
     request: &Request,
     address: IpAddr,
-) -> Result<(Client, String), Problem> {
+) -> Result<(Client, Caller, bool), Problem> {
     let headers = request.headers();
-    let anonymous = Client::new(crate::auth::Caller::Anonymous, address);
+    let anonymous = Client::new(Caller::Anonymous, address);
     let Some(route) = route else {
         // The fallbacks answer requests without a route, but the rate limit counts them.
         let taken = admission.requests.take(anonymous, 1);
-        return taken.map(|()| (anonymous, String::new()));
+        return taken.map(|()| (anonymous, Caller::Anonymous, false));
     };
     if route.kind == Kind::Probe {
         return admission
             .keys
             .check(headers, route.access)
-            .map(|_| (anonymous, String::new()));
+            .map(|caller| (anonymous, caller, false));
     }
     if !admission.keys.are_needed() {
         check_host(request.uri(), headers)?;
@@ -206,7 +208,7 @@ fn admit(
             Kind::Probe | Kind::Plain | Kind::Batch => Ok(()),
         })
         .inspect_err(|problem| admission.metrics.rejected(problem.code.name()))?;
-    Ok((client, admission.keys.name(caller, is_session)))
+    Ok((client, caller, is_session))
 }
 
 /// Without keys the service accepts local requests only. A `Host` other than this machine's

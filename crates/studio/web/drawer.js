@@ -56,7 +56,7 @@ function Data({ editing, locked, say }) {
       <button type="button" class="button" aria-pressed=${asText.value} onClick=${() => { asText.value = !asText.value; }}><${Icon} name="code" />${asText.value ? t("Show fields") : t("Edit as JSON")}</button>
       <button type="button" class="button" onClick=${generate} disabled=${locked}>${t("Generate from schema")}</button>
       <button type="button" class="button" onClick=${infer} disabled=${locked}>${t("Make schema from sample")}</button></div>
-    ${asText.value ? html`<${JsonControl} id="sample" label=${t("Sample data")} value=${editing.sample.value} onChange=${(value) => value !== undefined && editing.setSample(value)} />`
+    ${asText.value ? html`<fieldset class="bare" disabled=${locked}><${JsonControl} id="sample" label=${t("Sample data")} value=${editing.sample.value} onChange=${(value) => value !== undefined && editing.setSample(value)} /></fieldset>`
       : html`<ul class="data-tree">${Object.entries(editing.sample.value ?? {}).slice(0, MOST).map(([name, value]) => html`<${Branch} key=${name} ...${{ name, value, path: name, level: 0, open, say }} />`)}</ul>`}
     ${!asText.value && Object.keys(editing.sample.value ?? {}).length === 0 && html`<p class="quiet">${t("No sample data yet. Upload what your program sends, and the page shows it.")}</p>`}</div>`;
 }

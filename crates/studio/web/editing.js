@@ -20,6 +20,8 @@ export class Editing extends EditedDocument {
     this.revision = null;
     this.sampleRevision = null;
     this.hasDraft = signal(false);
+    /** Whether the last change fits into what this browser keeps. */
+    this.isKept = true;
     this.saveSoon = debounced(900, () => this.save());
     this.saveSampleSoon = debounced(900, () => this.saveSample());
     this.name = computed(() => this.document.value?.name || this.key);
@@ -58,7 +60,7 @@ export class Editing extends EditedDocument {
   /** Keeps the draft here at once, and at the service soon. */
   keep() {
     this.hasDraft.value = true;
-    memory.set(`draft.${this.key}`, { document: this.document.value, base: this.base, revision: this.revision });
+    this.isKept = memory.set(`draft.${this.key}`, { document: this.document.value, base: this.base, revision: this.revision });
     if (this.saving.value !== "clash") {
       this.saving.value = "waiting";
       this.saveSoon();

@@ -39,7 +39,7 @@ export function Editor({ key: _, name, session }) {
 function savedText(editing) {
   const texts = {
     saving: t("Saving"), waiting: t("Saving"), saved: t("Saved {when}", { when: when(editing.savedAt.value) }),
-    offline: t("Offline, kept in this browser"), clash: t("Changed by somebody else"), failed: t("Not saved"),
+    offline: editing.isKept ? t("Offline, kept in this browser") : t("Offline, and too large to keep in this browser: leave this page open"), clash: t("Changed by somebody else"), failed: t("Not saved"),
   };
   return texts[editing.saving.value] ?? "";
 }
@@ -113,7 +113,7 @@ function Work({ editing, preview, root, locked }) {
         ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button" onClick=${() => editing.discard().then(() => say(t("The draft was discarded.")), (error) => say(error.message, true))}><${Icon} name="trash" />${t("Discard the draft")}</button>`}</${Menu}>
       ${!locked && html`<button type="button" class="button primary" disabled=${hasErrors || !editing.hasDraft.value} title=${hasErrors ? t("There are errors: see Problems") : ""} onClick=${() => { dialog.value = "publish"; }}>${t("Publish…")}</button>`}</header>
     <aside class="editor-outline" aria-label=${t("Outline")}><div class="row pane-head"><h2 class="grow">${t("Outline")}</h2>${!locked && html`<button type="button" class="button" onClick=${() => { dialog.value = "add"; }}><${Icon} name="plus" />${t("Add")}</button>`}</div>
-      ${isHtml ? html`<p class="notice">${t("An HTML template is edited as JSON.")}</p>` : html`<${Outline} ...${{ editing, root, problems, pages, folded, say }} onAdd=${() => { if (!locked) dialog.value = "add"; }} />`}</aside>
+      ${isHtml ? html`<p class="notice">${t("An HTML template is edited as JSON.")}</p>` : html`<${Outline} ...${{ editing, root, problems, pages, folded, locked, say }} onAdd=${() => { if (!locked) dialog.value = "add"; }} />`}</aside>
     <main class="editor-page"><div class="row toolbar"><div class="segments" role="tablist" aria-label=${t("View")}>${[["design", t("Design")], ["json", "JSON"]].map(([name, label]) => html`<button type="button" role="tab" aria-selected=${view.value === name} onClick=${() => toView(name)}>${label}</button>`)}</div>
         <span class="grow"></span>
         ${problems.length > 0 && html`<button type="button" class=${names("badge", problems.some((one) => one.severity === "error") ? "bad" : "warn", "as-button")} onClick=${() => { drawer.value = true; tab.value = "problems"; }}>${tn(grouped(problems).length, "{count} problem", "{count} problems")}</button>`}

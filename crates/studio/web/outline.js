@@ -14,7 +14,7 @@ function shown(top, height) {
   return [Math.max(0, Math.floor(top / ROW) - 8), Math.ceil((top + height) / ROW) + 8];
 }
 
-export function Outline({ editing, root, problems, pages, folded, onAdd, say }) {
+export function Outline({ editing, root, problems, pages, folded, locked, onAdd, say }) {
   const box = useRef(null);
   const scroll = useSignal({ top: 0, height: 800 });
   const drag = useSignal(null);
@@ -62,6 +62,8 @@ export function Outline({ editing, root, problems, pages, folded, onAdd, say }) 
     const row = rows.value[place];
     const alt = event.altKey;
     const handled = () => { event.preventDefault(); event.stopPropagation(); };
+    const changes = alt || ["Delete", "Backspace", "d", "a"].includes(event.key);
+    if (locked && changes) return;
     if (event.key === "ArrowDown" && alt && row?.isNode) { handled(); moveTo(row.pointer, row.list, row.index + 2); }
     else if (event.key === "ArrowUp" && alt && row?.isNode) { handled(); moveTo(row.pointer, row.list, row.index - 1); }
     else if (event.key === "ArrowLeft" && alt && row?.isNode) { handled(); moveOut(row); }
@@ -109,7 +111,7 @@ export function Outline({ editing, root, problems, pages, folded, onAdd, say }) 
     return { list: row.list, index: row.index + (lower ? 1 : 0), line: (index + (lower ? 1 : 0)) * ROW, level: row.level };
   };
   const grab = (event, row) => {
-    if (event.button !== 0 || !row.isNode) return;
+    if (event.button !== 0 || !row.isNode || locked) return;
     const start = { x: event.clientX, y: event.clientY };
     const moved = (next) => {
       if (!drag.value && Math.hypot(next.clientX - start.x, next.clientY - start.y) < 4) return;

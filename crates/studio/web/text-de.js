@@ -222,6 +222,7 @@ export const german = {
   "number": "Zahl",
   "Numbering": "Nummerierung",
   "object": "Objekt",
+  "Offline, and too large to keep in this browser: leave this page open": "Offline und zu groß für diesen Browser: Lassen Sie diese Seite offen",
   "Offline, kept in this browser": "Offline, in diesem Browser aufbewahrt",
   "Open the flow": "Ablauf öffnen",
   "Open the gallery": "Galerie öffnen",

@@ -78,6 +78,28 @@ fn what_changes_something_is_entered_and_nothing_else() {
     assert_eq!(all[2]["actor"], format!("session of {actor}"));
     assert_eq!(lines(&app, "")[0], all[2], "newest first");
     assert_eq!(lines(&app, "?limit=1&after=1"), all[1..2]);
+    // The address of a callback is a secret.
+    let flow = json!({"kind": "flow", "key": "w", "name": "W", "trigger": {"type": "webhook"}, "steps": [
+        {"name": "reply", "type": "respond", "body": "{{ run.callback }}"},
+        {"name": "hold", "type": "wait", "callback": true},
+        {"name": "more", "type": "wait", "callback": true},
+    ]});
+    assert_eq!(send("POST", "/flows", &[], &flow).status, 201);
+    send("POST", "/flows/w/publication", &[], &json!({}));
+    let answer = send("POST", "/webhooks/w/sync", &[], &json!({}));
+    let path = std::str::from_utf8(&answer.bytes).unwrap();
+    let run = path.split('/').nth(2).unwrap();
+    app.wait_until(|| {
+        let found = app.send("GET", &format!("/runs/{run}"), &[ADMIN], b"");
+        found.json()["state"] == "waiting"
+    });
+    let called = app.send("POST", path, &[], b"{}");
+    assert!(called.status < 300, "{}", called.status);
+    let cancelled = send("POST", &format!("/runs/{run}/cancel"), &[], &json!({}));
+    assert_eq!(cancelled.status, 200);
+    let all = lines(&app, "");
+    assert_eq!(all[0]["subject"], format!("/runs/{run}/cancel"));
+    assert!(all.iter().all(|one| !one.to_string().contains("callback")));
     let wrong = app.send("GET", "/audit?limit=0", &[ADMIN], b"");
     wrong.problem(400, "invalid-request");
     let render = ("x-api-key", "render-key-1");
