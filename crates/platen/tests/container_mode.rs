@@ -244,8 +244,11 @@ fn each_document_has_a_container_of_its_own_if_that_is_asked_for() {
         assert_eq!(service.convert("a.docx", &letter()), "200");
         assert_eq!(service.print("<p>text"), "200");
         // The spare for the next document.
-        service.wait_until("a spare starts", || programs(&service).iter().any(office));
-        seen.extend(programs(&service).into_iter().filter(office).map(|it| it.0));
+        let running = || programs(&service).into_iter().filter(office);
+        service.wait_until("a spare starts", || {
+            running().any(|it| !seen.contains(&it.0))
+        });
+        seen.extend(running().map(|it| it.0));
         assert!(seen.len() >= count, "{seen:?}");
     }
 }

@@ -107,6 +107,7 @@ fn mount_documents(mounted: &mut Mounted, services: &Services) {
     };
     let render = RenderApi {
         renderer: Arc::clone(&services.renderer),
+        drafts: Arc::clone(&services.drafts),
         intake: Arc::clone(&services.intake),
         results: Arc::clone(&services.results),
         flows: Arc::clone(&services.flows),

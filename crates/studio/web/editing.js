@@ -5,6 +5,9 @@ import { EditedDocument } from "./edited-document.js";
 import { json, request, Problem, Unreachable, tagOf } from "./api.js";
 import { t } from "./text.js";
 
+/** Sample data above this length is not sent with each preview. */
+const LARGE = 200_000;
+
 export class Editing extends EditedDocument {
   constructor(key) {
     super();
@@ -19,6 +22,9 @@ export class Editing extends EditedDocument {
     this.base = null;
     this.revision = null;
     this.sampleRevision = null;
+    /** Sample data as the service has it, and the length of what is used as text. */
+    this.savedSample = null;
+    this.sampleSize = 0;
     this.hasDraft = signal(false);
     /** Whether the last change fits into what this browser keeps. */
     this.isKept = true;
@@ -52,7 +58,10 @@ export class Editing extends EditedDocument {
       this.document.value = kept ?? (clashes ? local.document : stored);
       if (clashes) this.saving.value = "clash";
     });
-    if (sample) this.sample.value = await sample.json();
+    if (sample) {
+      this.savedSample = await sample.json();
+      this.use(this.savedSample);
+    }
     if (kept) this.saveSoon();
     return { hasSample: Boolean(sample) };
   }
@@ -128,16 +137,29 @@ export class Editing extends EditedDocument {
     this.save();
   }
 
-  setSample(value) {
+  use(value) {
+    this.sampleSize = JSON.stringify(value).length;
     this.sample.value = value;
+  }
+
+  /** The data of a request: large sample data is named, once the service has it. */
+  get dataOfRequest() {
+    const isNamed = this.sampleSize > LARGE && this.savedSample === this.sample.value;
+    return isNamed ? { sample: this.key } : { data: this.sample.value };
+  }
+
+  setSample(value) {
+    this.use(value);
     this.saveSampleSoon();
   }
 
   async saveSample() {
     const headers = this.sampleRevision ? { "If-Match": `"${this.sampleRevision}"` } : {};
     try {
-      const saved = await json("PUT", `templates/${this.key}/sample`, { body: this.sample.value, headers });
+      const sent = this.sample.value;
+      const saved = await json("PUT", `templates/${this.key}/sample`, { body: sent, headers });
       this.sampleRevision = saved.revision;
+      this.savedSample = sent;
     } catch (error) {
       // Somebody else has changed it: the next change is based on theirs.
       const response = await request("GET", `templates/${this.key}/sample`).catch(() => null);

@@ -26,7 +26,7 @@ export function Editor({ key: _, name, session }) {
   const failure = useSignal(null);
   useEffect(() => {
     Promise.all([schemaOfKind("template"), editing.open()]).then(([schema, { hasSample }]) => {
-      if (!hasSample && editing.document.value.inputSchema) editing.sample.value = sampleOf(editing.document.value.inputSchema);
+      if (!hasSample && editing.document.value.inputSchema) editing.use(sampleOf(editing.document.value.inputSchema));
       root.value = schema;
     }).catch((error) => { failure.value = error; });
     return () => preview.close();

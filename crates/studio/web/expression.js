@@ -8,6 +8,8 @@ import { t, tn } from "./text.js";
 
 /** Time without a key before an expression is evaluated, in milliseconds. */
 const PAUSE = 120;
+/** Sample data above this length is too much to send with each key. */
+const LARGE = 1_000_000;
 /** Most suggestions at once. */
 const MOST = 8;
 
@@ -115,6 +117,7 @@ export function ExpressionCard({ editing, pointer, expression, before, marked, o
   useEffect(() => {
     const stop = new AbortController();
     const timer = setTimeout(async () => {
+      if (editing.sampleSize > LARGE) return;
       const wanted = all.filter((one) => one.whole).map((one) => one.whole.trim());
       const complete = text && !/[|.]\s*$/.test(text);
       try {

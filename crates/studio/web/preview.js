@@ -77,7 +77,7 @@ export class Preview {
     const late = setTimeout(() => { this.waiting.value = true; }, 400);
     try {
       const answer = await json("POST", "render/preview", {
-        body: { definition: this.editing.document.value, data: this.editing.sample.value, firstPage: first, pageCount: Math.min(MOST, Math.max(1, last - first + 1)) },
+        body: { definition: this.editing.document.value, ...this.editing.dataOfRequest, firstPage: first, pageCount: Math.min(MOST, Math.max(1, last - first + 1)) },
         signal: stop.signal,
       });
       if (generation !== this.generation && this.stop !== stop) return;

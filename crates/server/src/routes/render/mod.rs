@@ -18,6 +18,7 @@ use axum::{
 };
 use platen_fault::{Code, Resource};
 use platen_render::Format;
+use platen_storage::DraftStore;
 
 use self::request::RenderRequest;
 use crate::{
@@ -29,6 +30,7 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct RenderApi {
     pub(crate) renderer: Arc<Renderer>,
+    pub(crate) drafts: Arc<dyn DraftStore>,
     pub(crate) intake: Arc<Intake>,
     pub(crate) results: Arc<Results>,
     pub(crate) flows: Arc<Flows>,

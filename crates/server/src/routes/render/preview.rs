@@ -20,6 +20,7 @@ use crate::{
         slots::Lane,
     },
     respond::json,
+    routes::templates::draft::sample,
 };
 
 /// Maximum number of pages of a preview.
@@ -41,6 +42,8 @@ pub(crate) struct PreviewRequest {
     /// The data; `{}` by default.
     #[schemars(with = "Option<Json>")]
     data: Option<Box<RawValue>>,
+    /// Key of a template whose sample data is used, instead of `data`.
+    sample: Option<String>,
     /// BCP 47 locale, overrides the template's.
     locale: Option<String>,
     /// The first page to show, from 1. A shorter document shows its last page.
@@ -144,11 +147,18 @@ pub(crate) async fn preview_render(
         (None, Some(definition)) => templates.unsaved(definition.get()).await?,
         _ => return Err(no_template()),
     };
+    let data = match (request.data, &request.sample) {
+        (Some(data), None) => Some(String::from(Box::<str>::from(data))),
+        (None, Some(key)) => sample(&*api.drafts, key).await?,
+        (None, None) => None,
+        (Some(_), Some(_)) => {
+            let detail = "give either `data` or `sample`";
+            return Err(Problem::new(Code::InvalidRequest, detail));
+        }
+    };
     let job = Job {
         found,
-        data: request
-            .data
-            .map(|data| String::from(Box::<str>::from(data)).into_boxed_str()),
+        data: data.map(String::into_boxed_str),
         format: match request.picture {
             PictureFormat::Svg => Format::Svg,
             PictureFormat::Png => Format::Png,

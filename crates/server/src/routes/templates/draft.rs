@@ -7,7 +7,7 @@ use hyper::{
     header::{CACHE_CONTROL, ETAG, HeaderName, HeaderValue, IF_MATCH},
 };
 use platen_fault::{Code, Resource};
-use platen_storage::{DraftInfo, DraftKind, Error, NewDraft, StoredDraft};
+use platen_storage::{DraftInfo, DraftKind, DraftStore, Error, NewDraft, StoredDraft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -20,6 +20,8 @@ use crate::{
     routes::extract::{KeyPath, PageQuery, Query},
 };
 
+/// Longest name in lists, in characters.
+const MAX_NAME: usize = 200;
 /// Header with the version that a draft changes.
 const BASE_HEADER: HeaderName = HeaderName::from_static("x-draft-base");
 
@@ -216,7 +218,11 @@ async fn write(
     let Named { name } = body::parse_long(bytes.clone()).await?;
     let name = name.as_ref().and_then(Json::as_str);
     let draft = NewDraft {
-        name: name.unwrap_or(&key).chars().take(200).collect(),
+        // PostgreSQL has no NUL in texts.
+        name: (name.unwrap_or(&key).chars())
+            .filter(|letter| *letter != '\0')
+            .take(MAX_NAME)
+            .collect(),
         key,
         base,
         source: bytes.as_ref().into(),
@@ -275,8 +281,11 @@ pub(crate) async fn delete_template_sample(
 }
 
 /// The sample data of a template as text, if it has some.
-pub(super) async fn sample(api: &TemplateApi, key: &str) -> Result<Option<String>, Problem> {
-    match api.drafts.get(DraftKind::Sample, key.to_owned()).await {
+pub(in crate::routes) async fn sample(
+    drafts: &dyn DraftStore,
+    key: &str,
+) -> Result<Option<String>, Problem> {
+    match drafts.get(DraftKind::Sample, key.to_owned()).await {
         Ok(stored) => Ok(String::from_utf8(stored.source.to_vec()).ok()),
         Err(Error::NotFound) => Ok(None),
         Err(error) => Err(problem(&error)),
@@ -301,7 +310,10 @@ pub(crate) async fn publish_template_draft(
         Some(base) => templates.update(new, base).await?,
         None => templates.create(new).await?,
     };
-    settle(&api, &path.key, revision, version.version).await?;
+    if let Err(problem) = settle(&api, &path.key, revision, version.version).await {
+        // It is published; the draft remains, and clashes with this version.
+        tracing::warn!(detail = problem.detail, "a published draft was not removed");
+    }
     Ok(written(StatusCode::OK, version))
 }
 

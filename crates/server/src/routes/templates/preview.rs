@@ -112,7 +112,7 @@ async fn preview(
 ) -> Result<Response, Problem> {
     let data = match (&query.data, query.sample) {
         (Some(data), _) => Some(decoded(data)?),
-        (None, Some(true)) => sample(api, &path.key).await?,
+        (None, Some(true)) => sample(&*api.drafts, &path.key).await?,
         (None, _) => None,
     };
     let start = std::time::Instant::now();

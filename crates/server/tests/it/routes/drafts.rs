@@ -101,6 +101,11 @@ fn sample_data_shows_in_previews() {
     assert_eq!(app.get(path).json(), json!({"name": "Ada"}));
     let shown = app.get("/templates/offer/preview.svg?sample=true");
     assert_eq!(shown.header("content-type"), "image/svg+xml");
+    let unsaved = json!({"definition": template("offer", "Hello"), "sample": "offer"});
+    assert_eq!(app.post("/render/preview", &unsaved).status, 200);
+    let both = json!({"definition": template("offer", "x"), "sample": "offer", "data": {}});
+    app.post("/render/preview", &both)
+        .problem(400, "invalid-request");
     app.get("/templates/offer/preview.svg")
         .problem(422, "invalid-template");
 }
