@@ -12,6 +12,8 @@ export function Canvas({ editing, preview, zoom }) {
   const box = useRef(null);
   const width = useSignal(600);
   const hover = useSignal(null);
+  /** The first and the last page in view. */
+  const view = useSignal([1, 1]);
   const fromPage = useRef(false);
   const pages = preview.pages.value;
   const first = pages.get(1) ?? [...pages.values()][0] ?? { width: 595, height: 842 };
@@ -26,8 +28,11 @@ export function Canvas({ editing, preview, zoom }) {
     const element = box.current;
     if (!element) return;
     const [low, high] = [element.scrollTop, element.scrollTop + element.clientHeight];
-    const seen = sizes.map((size, index) => (tops[index] < high && tops[index] + size.height * scale > low ? index + 1 : 0)).filter(Boolean);
-    preview.show(seen[0] ?? 1, seen.at(-1) ?? 1);
+    const begins = tops.findIndex((at, index) => at + sizes[index].height * scale > low);
+    const ends = tops.findLastIndex((at) => at < high);
+    const seen = [Math.max(1, begins + 1), Math.max(1, ends + 1)];
+    if (seen.join() !== view.value.join()) view.value = seen;
+    preview.show(...seen);
   };
   useEffect(() => {
     const watch = new ResizeObserver(() => { if (box.current) { width.value = box.current.clientWidth; look(); } });
@@ -58,6 +63,8 @@ export function Canvas({ editing, preview, zoom }) {
     fromPage.current = true;
     editing.selected.value = path;
   };
+  // A document may have thousands of pages: those in view, and one before and after them, are there.
+  const near = sizes.map((size, index) => [size, index]).slice(Math.max(0, view.value[0] - 2), view.value[1] + 1);
   const selected = editing.selected.value;
   const hovered = hover.value ?? editing.hovered.value;
   const boxesOf = (page, path) => preview.boxes.value.filter((one) => one.page === page && path && one.path === path);
@@ -67,8 +74,8 @@ export function Canvas({ editing, preview, zoom }) {
     ${preview.waiting.value && html`<div class="late" role="progressbar" aria-label=${t("Making the page")}></div>`}
     ${preview.failed.value && html`<div class="stale" role="status">${preview.goodSince.value
       ? t("Shown as of {when}, before the errors.", { when: when(preview.goodSince.value) }) : preview.message.value || t("The page cannot be shown yet.")}</div>`}
-    <div class="pages" style=${{ height: `${top}px`, width: `${Math.max(...sizes.map((one) => one.width)) * scale + 2 * GAP}px` }}>
-      ${sizes.map((size, index) => html`<div class="page" key=${index} style=${{ top: `${tops[index]}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
+    <div class="pages" style=${{ height: `${top}px`, width: `${sizes.reduce((most, one) => Math.max(most, one.width), 0) * scale + 2 * GAP}px` }}>
+      ${near.map(([size, index]) => html`<div class="page" key=${index} style=${{ top: `${tops[index]}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
         onClick=${(event) => click(event, index + 1)} onPointerMove=${(event) => { hover.value = point(event, index + 1)?.path ?? null; }} onPointerLeave=${() => { hover.value = null; }}>
         ${pages.get(index + 1) && html`<img src=${pages.get(index + 1).url} alt=${t("Page {page} of {count}", { page: index + 1, count })} draggable="false" />`}
         ${hovered && hovered !== selected && boxesOf(index + 1, hovered).map((one) => mark(one, "hovered"))}
