@@ -341,6 +341,24 @@ const scenarios = {
     assert.equal(draft.page.footer[0].content, "A footer of ours");
   },
 
+  async "anything is gone to by its name"() {
+    const page = await fresh();
+    await signIn(page);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: /greeting/ }).waitFor();
+    await accessible(page, "go to");
+    await page.keyboard.type("our inv");
+    await page.waitForFunction(() => document.querySelectorAll("[role=option]").length === 1);
+    await page.keyboard.press("Enter");
+    await page.locator(".page img").first().waitFor();
+    assert.ok(page.url().endsWith("#/templates/our-invoice"));
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("zzz");
+    await page.getByText("Nothing is called that.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  },
+
   async "files are merged by choosing them"() {
     const page = await fresh();
     await signIn(page, "convert");

@@ -55,6 +55,7 @@ pub const ASSETS: &[Asset] = &[
     asset!("flows.js", SCRIPT),
     asset!("form.js", SCRIPT),
     asset!("gallery.js", SCRIPT),
+    asset!("go-to.js", SCRIPT),
     asset!("icon.svg", "image/svg+xml"),
     asset!("icons.js", SCRIPT),
     asset!("json-view.js", SCRIPT),

@@ -12,6 +12,7 @@ import { Flow } from "./flow.js";
 import { Convert } from "./convert.js";
 import { Operations } from "./operations.js";
 import { AuditLog } from "./audit.js";
+import { GoTo } from "./go-to.js";
 import { SignIn } from "./sign-in.js";
 import { Failure, Loading, Toast, say } from "./parts.js";
 import { Icon } from "./icons.js";
@@ -47,7 +48,7 @@ function Page({ session }) {
   return html`<${Templates} session=${session} />`;
 }
 
-function Nav({ session }) {
+function Nav({ session, onGo }) {
   const [first] = route(place.value);
   const link = (name, label, icon) => html`<a class="nav-link" href=${`#/${name}`} title=${label} aria-label=${label} aria-current=${(first ?? "templates") === name ? "page" : undefined}><${Icon} name=${icon} /><span>${label}</span></a>`;
   const out = async () => {
@@ -55,6 +56,7 @@ function Nav({ session }) {
     signedOut.value = true;
   };
   return html`<nav class="nav" aria-label=${t("Main")}><a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>
+    <button type="button" class="go-button" onClick=${onGo}><${Icon} name="search" /><span>${t("Go to")}…</span><kbd>Ctrl K</kbd></button>
     ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}${link("runs", t("Runs"), "runs")}${link("convert", t("Convert files"), "convert")}${link("operations", t("Operations"), "chart")}${session.mayChange && link("audit", t("Audit log"), "history")}
     <div class="nav-foot"><label class="small">${t("Language")}<select class="select" value=${language.value} onChange=${(event) => speak(event.currentTarget.value)}><option value="en">English</option><option value="de">Deutsch</option></select></label>
       <label class="small">${t("Colors")}<select class="select" value=${theme.value} onChange=${(event) => { theme.value = event.currentTarget.value; memory.set("theme", theme.value); apply(theme.value); }}><option value="system">${t("As the system")}</option><option value="light">${t("Light")}</option><option value="dark">${t("Dark")}</option></select></label>
@@ -66,7 +68,17 @@ function App() {
   const session = useSignal(null);
   const failure = useSignal(null);
   const load = () => json("GET", "studio/session").then((found) => { session.value = found; failure.value = null; signedOut.value = !found.signedIn; }, (error) => { failure.value = error; });
+  const going = useSignal(false);
   useEffect(() => { load(); }, []);
+  useEffect(() => {
+    const keys = (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
+      event.preventDefault();
+      going.value = true;
+    };
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
+  }, []);
   if (failure.value && !session.value) return html`<main class="content"><${Failure} error=${failure.value} onRetry=${load} /></main>`;
   if (!session.value) return html`<main class="content"><${Loading} /></main>`;
   const signIn = html`<${SignIn} onDone=${(found) => { session.value = found; signedOut.value = false; }} />`;
@@ -74,8 +86,9 @@ function App() {
   const [first, second, third] = route(place.value);
   const isEditor = first === "templates" && second && third !== "versions";
   const page = html`<${Page} session=${session.value} />`;
-  return html`${isEditor ? page : html`<div class="shell"><${Nav} session=${session.value} />${page}</div>`}
+  return html`${isEditor ? page : html`<div class="shell"><${Nav} session=${session.value} onGo=${() => { going.value = true; }} />${page}</div>`}
     ${!online.value && html`<p class="stale offline" role="status">${t("The service does not answer. What you type is kept here.")}</p>`}
+    ${going.value && html`<${GoTo} onClose=${() => { going.value = false; }} />`}
     ${signedOut.value && html`<div class="sign-over">${signIn}</div>`}<${Toast} />`;
 }
 
