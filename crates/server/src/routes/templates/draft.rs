@@ -338,7 +338,7 @@ async fn settle(api: &TemplateApi, key: &str, revision: u32, version: u32) -> Re
         .drafts
         .put(DraftKind::Template, newer, Some(info.revision));
     match moved.await {
-        // Its next save is told which version is current.
+        // Somebody is saving it: the next publication finds the newer version.
         Ok(_) | Err(Error::Stale(_) | Error::NotFound) => Ok(()),
         Err(error) => Err(problem(&error)),
     }
