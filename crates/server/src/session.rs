@@ -67,7 +67,7 @@ impl Sessions {
     }
 }
 
-/// The cookie that ends a session.
+/// The header that deletes the cookie of a session.
 pub(crate) fn end(is_secure: bool) -> Option<HeaderValue> {
     cookie("", Duration::ZERO, is_secure)
 }

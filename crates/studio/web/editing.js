@@ -116,7 +116,7 @@ export class Editing extends EditedDocument {
     }
   }
 
-  /** The draft as the service has it now, or null. */
+  /** What the service has now: the draft, or the current version where there is none. */
   async theirs() {
     try {
       const response = await request("GET", `templates/${this.key}/draft`);

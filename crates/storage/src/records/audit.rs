@@ -1,7 +1,5 @@
 //! The audit log: who changed what. Entries are appended and read, never changed.
 
-use serde::Serialize;
-
 use super::StoreFuture;
 
 /// Number of entries that are kept; older ones are deleted.
@@ -37,8 +35,7 @@ pub struct NewAuditEntry {
 }
 
 /// An entry of the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
     /// Position in the log, ascending; numbers may be missing.
     pub number: u64,
@@ -51,7 +48,6 @@ pub struct AuditEntry {
     /// What it was done to: the path of the request.
     pub subject: String,
     /// The version that came of it, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
     /// ID of the request, as in the log.
     pub request_id: String,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::StoreFuture;
+use crate::Error;
 
 /// What a draft is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,7 +101,19 @@ pub struct StoredDraft {
     pub source: Arc<[u8]>,
 }
 
-/// First revision of a draft that is made now. Seconds do not repeat, so neither do revisions.
-pub(super) fn first_revision(now_unix_ms: i64) -> u32 {
-    u32::try_from(now_unix_ms / 1000).unwrap_or(1)
+/// The revision that a write gives a draft whose revision is `current`, if the writer `expected`
+/// that one. A new draft starts at the seconds since 1970: past the revisions of a deleted one,
+/// unless that was written more often than once a second.
+pub(super) fn next_revision(
+    current: Option<u32>,
+    expected: Option<u32>,
+    now_unix_ms: i64,
+) -> Result<u32, Error> {
+    match (current, expected) {
+        (None, None) => Ok(u32::try_from(now_unix_ms / 1000).unwrap_or(1)),
+        (Some(current), Some(expected)) if current == expected => Ok(current + 1),
+        (Some(current), None) => Err(Error::Exists(current)),
+        (Some(current), Some(_)) => Err(Error::Stale(current)),
+        (None, Some(_)) => Err(Error::NotFound),
+    }
 }

@@ -16,7 +16,7 @@ use crate::{
     Error,
     records::{
         StoreFuture,
-        drafts::{DraftInfo, DraftKind, DraftStore, NewDraft, StoredDraft, first_revision},
+        drafts::{DraftInfo, DraftKind, DraftStore, NewDraft, StoredDraft, next_revision},
     },
 };
 
@@ -58,13 +58,8 @@ async fn put(
     expected: Option<u32>,
     updated_unix_ms: i64,
 ) -> Result<DraftInfo, Failure> {
-    let revision = match (revision(connection, kind, &draft.key).await?, expected) {
-        (None, None) => first_revision(updated_unix_ms),
-        (Some(current), Some(expected)) if current == expected => current + 1,
-        (Some(current), None) => return Err(Error::Exists(current).into()),
-        (Some(current), Some(_)) => return Err(Error::Stale(current).into()),
-        (None, Some(_)) => return Err(Error::NotFound.into()),
-    };
+    let current = revision(connection, kind, &draft.key).await?;
+    let revision = next_revision(current, expected, updated_unix_ms)?;
     // Another writer may have made the draft after the look.
     let conflict = match expected {
         None => "DO NOTHING",

@@ -9,7 +9,7 @@ use crate::{
     Error,
     records::{
         StoreFuture,
-        drafts::{DraftInfo, DraftKind, DraftStore, NewDraft, StoredDraft, first_revision},
+        drafts::{DraftInfo, DraftKind, DraftStore, NewDraft, StoredDraft, next_revision},
     },
 };
 
@@ -82,13 +82,8 @@ impl DraftStore for Drafts {
     ) -> StoreFuture<'_, DraftInfo> {
         self.database.write(move |transaction| {
             let updated_unix_ms = now_unix_ms();
-            let revision = match (revision(transaction, kind, &draft.key)?, expected) {
-                (None, None) => first_revision(updated_unix_ms),
-                (Some(current), Some(expected)) if current == expected => current + 1,
-                (Some(current), None) => return Err(Error::Exists(current)),
-                (Some(current), Some(_)) => return Err(Error::Stale(current)),
-                (None, Some(_)) => return Err(Error::NotFound),
-            };
+            let current = revision(transaction, kind, &draft.key)?;
+            let revision = next_revision(current, expected, updated_unix_ms)?;
             transaction
                 .prepare_cached(
                     "INSERT OR REPLACE INTO drafts
