@@ -38,15 +38,15 @@ pub trait DraftStore: Send + Sync {
     /// A draft.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound).
+    /// [`Error::NotFound`].
     fn get(&self, kind: DraftKind, key: String) -> StoreFuture<'_, StoredDraft>;
 
     /// Stores a draft if `expected` is its current revision, or if there is none and `expected` is
     /// `None`.
     ///
     /// # Errors
-    /// [`Error::Exists`](crate::Error::Exists), [`Error::NotFound`](crate::Error::NotFound),
-    /// [`Error::Stale`](crate::Error::Stale).
+    /// [`Error::Exists`], [`Error::NotFound`],
+    /// [`Error::Stale`].
     fn put(
         &self,
         kind: DraftKind,
@@ -57,7 +57,7 @@ pub trait DraftStore: Send + Sync {
     /// Deletes a draft if `expected` is its current revision.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
+    /// [`Error::NotFound`], [`Error::Stale`].
     fn delete(&self, kind: DraftKind, key: String, expected: u32) -> StoreFuture<'_, ()>;
 }
 
