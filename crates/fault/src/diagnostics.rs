@@ -32,6 +32,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "The tables of a sheet share its columns, so none of them is hidden.",
     ),
     (
+        "column-span-omitted",
+        "A block that spans all text columns is in one of them in this format.",
+    ),
+    (
         "columns-flattened",
         "Columns side by side are written below each other.",
     ),
@@ -59,6 +63,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     (
         "data-*",
         "The data breaks the keyword of that name in the template's `inputSchema`.",
+    ),
+    (
+        "decimal-align-omitted",
+        "Numbers are aligned at their end, not at their decimal separators, in this format.",
     ),
     ("duplicate-id", "Two nodes have the same `id`."),
     ("duplicate-name", "Two fields have the same name."),

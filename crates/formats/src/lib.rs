@@ -4,6 +4,7 @@
 //! The crate is pure. Each writer takes a bound document or its laid-out pages and returns the
 //! bytes together with a loss report ([`report`]), which lists whatever the format cannot express.
 
+mod block_losses;
 mod calendar;
 pub mod csv;
 pub mod docx;

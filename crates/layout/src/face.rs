@@ -12,6 +12,7 @@ use skrifa::{
 
 use crate::{
     color_glyph::{GlyphPicture, picture},
+    color_layers::{drawing, is_layered},
     fonts::{FontBytes, Want},
 };
 
@@ -39,6 +40,8 @@ pub struct FaceData {
     pub space: f32,
     /// Whether glyphs may be drawn from color tables alone, without an outline.
     colored: bool,
+    /// Whether glyphs may be drawn as layers of colors.
+    layered: bool,
     /// Whether it has serifs, which decides between fallback fonts.
     pub(crate) serif: bool,
     /// Whether glyphs are pictures rather than outlines.
@@ -47,6 +50,8 @@ pub struct FaceData {
     pub underline: (f32, f32),
     /// Glyph and advance (font units) of each ASCII character; glyph 0 if there is none.
     pub(crate) ascii: [(u16, u16); 128],
+    /// Glyph and advance of the minus sign, as of ASCII characters.
+    pub(crate) minus: (u16, u16),
 }
 
 impl FaceData {
@@ -75,16 +80,18 @@ impl FaceData {
         }
         let charmap = font.charmap();
         let advances = font.glyph_metrics(Size::unscaled(), &location);
-        let mut ascii = [(0, 0); 128];
-        for (code, entry) in ascii.iter_mut().enumerate() {
-            if let Some(glyph) = charmap.map(code as u32) {
-                let advance = advances.advance_width(glyph).unwrap_or(0.0);
-                *entry = (
-                    u16::try_from(glyph.to_u32()).unwrap_or(0),
-                    advance.clamp(0.0, 65535.0) as u16,
-                );
-            }
-        }
+        let entry = |code: u32| {
+            let Some(glyph) = charmap.map(code) else {
+                return (0, 0);
+            };
+            let advance = advances.advance_width(glyph).unwrap_or(0.0);
+            (
+                u16::try_from(glyph.to_u32()).unwrap_or(0),
+                advance.clamp(0.0, 65535.0) as u16,
+            )
+        };
+        let ascii: [(u16, u16); 128] = std::array::from_fn(|code| entry(code as u32));
+        let minus = entry(0x2212);
         let underline = metrics.underline.map_or((0.1, 0.05), |line| {
             (-line.offset / units, line.thickness / units)
         });
@@ -94,12 +101,14 @@ impl FaceData {
         };
         let tables = [Tag::new(b"COLR"), Tag::new(b"CBDT"), Tag::new(b"sbix")];
         let colored = tables.into_iter().any(|tag| has_table(&font, tag));
+        let layered = has_table(&font, Tag::new(b"COLR"));
         let (serif, pictures) = (has_serifs(&font), !has_outlines(&font));
         Some(Self {
             index,
             variations,
             location,
             colored,
+            layered,
             shaping,
             units_per_em: units,
             ascent: (metrics.ascent / units).clamp(0.1, 3.0),
@@ -109,6 +118,7 @@ impl FaceData {
             pictures,
             underline,
             ascii,
+            minus,
             bytes,
         })
     }
@@ -183,13 +193,29 @@ impl FaceData {
     /// Whether the glyph is a picture, and no outline.
     fn has_picture(&self, glyph: u32) -> bool {
         let glyph = u16::try_from(glyph).ok();
-        glyph.is_some_and(|glyph| self.picture(glyph).is_some())
+        glyph.is_some_and(|glyph| match self.layered {
+            true => self.is_layered(glyph),
+            false => self.picture(glyph).is_some(),
+        })
+    }
+
+    /// Whether one of `glyphs` is drawn as a picture, not as text.
+    pub(crate) fn draws_picture(&self, mut glyphs: impl Iterator<Item = u16>) -> bool {
+        self.pictures || self.layered && glyphs.any(|glyph| self.is_layered(glyph))
+    }
+
+    fn is_layered(&self, glyph: u16) -> bool {
+        self.layered && self.font_ref().is_some_and(|font| is_layered(&font, glyph))
     }
 
     /// The picture of a glyph of a font that draws with pictures.
     pub(crate) fn picture(&self, glyph: u16) -> Option<GlyphPicture> {
-        let font = self.font_ref().filter(|_| self.pictures)?;
-        picture(&font, glyph, self.units_per_em)
+        let font = self.font_ref()?;
+        match self.layered {
+            true => drawing(&font, self.location(), glyph, self.units_per_em),
+            false if self.pictures => picture(&font, glyph, self.units_per_em),
+            false => None,
+        }
     }
 
     /// Whether the glyph has an outline.

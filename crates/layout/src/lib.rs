@@ -2,6 +2,7 @@
 //! structure that tagged PDF needs. The crate is pure: no files, network or clock.
 
 mod color_glyph;
+mod color_layers;
 mod compose;
 mod face;
 pub mod figure;

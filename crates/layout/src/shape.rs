@@ -263,6 +263,37 @@ impl Shaper {
         }
     }
 
+    /// A word with `count` signs that lengthen the connection before the letter at `at`, and its width
+    /// in em. Its text stays that of the word, so that readers find and copy it.
+    pub(crate) fn lengthened(
+        &mut self,
+        key: FontKey,
+        id: WordId,
+        at: usize,
+        count: usize,
+    ) -> (WordId, f32) {
+        const TATWEEL: &str = "\u{640}";
+        let (text, face) = (self.word(id).text.clone(), self.word(id).face);
+        let signs = TATWEEL.repeat(count);
+        let long = [&text[..at], &signs, &text[at..]].concat();
+        let before = text[..at]
+            .char_indices()
+            .next_back()
+            .map_or(0, |(start, _)| start);
+        let mut word = self.shape_run(key, &long, face, true);
+        for glyph in &mut word.glyphs {
+            let cluster = usize::from(glyph.cluster);
+            glyph.cluster = match cluster {
+                _ if cluster < at => cluster,
+                _ if cluster < at + signs.len() => before,
+                _ => cluster - signs.len(),
+            } as u16;
+        }
+        word.text = text;
+        let width = word.width;
+        (self.push(word), width)
+    }
+
     /// Like [`Shaper::shape`], for a fragment of a long word that no other line contains. It is
     /// neither looked up nor cached, and [`Shaper::forget`] removes it again.
     pub(crate) fn shape_part(
@@ -309,8 +340,11 @@ impl Shaper {
         let face = &chain.primary;
         let mut glyphs = Vec::with_capacity(text.len());
         let mut width = 0.0;
-        for (cluster, byte) in text.bytes().enumerate() {
-            let (id, advance) = face.ascii[usize::from(byte)];
+        for (cluster, sign) in text.char_indices() {
+            let (id, advance) = match sign {
+                '\u{2212}' => face.minus,
+                _ => *face.ascii.get(sign as usize)?,
+            };
             if id == 0 {
                 return None;
             }
@@ -419,7 +453,7 @@ impl Shaper {
         Word {
             face,
             right_to_left,
-            pictures: data.pictures,
+            pictures: data.draws_picture(glyphs.iter().map(|glyph| glyph.id)),
             width: width / data.units_per_em,
             text: text.into(),
             glyphs,
@@ -443,11 +477,8 @@ fn clamp(units: i32) -> i16 {
 
 /// Whether text is a number that should align in a table: digits with separators and signs.
 fn is_number(text: &str) -> bool {
-    text.bytes().any(|b| b.is_ascii_digit())
-        && text.bytes().all(|b| {
-            matches!(
-                b,
-                b'0'..=b'9' | b'.' | b',' | b'-' | b'+' | b'%' | b':' | b'/' | b'$'
-            )
-        })
+    text.bytes().any(|byte| byte.is_ascii_digit())
+        && text
+            .chars()
+            .all(|sign| sign.is_ascii_digit() || ".,-\u{2212}+%:/$".contains(sign))
 }

@@ -55,6 +55,9 @@ pub struct DocumentOptions {
     /// CSV options.
     #[serde(default)]
     csv: CsvStyle,
+    /// HTML options.
+    #[serde(default)]
+    html: HtmlStyle,
     /// File name; by default the template's key with the format's extension.
     pub filename: Option<String>,
     /// Whether a browser displays or downloads the file.
@@ -64,6 +67,24 @@ pub struct DocumentOptions {
     /// PDF options.
     #[serde(default)]
     pdf: PdfOptions,
+}
+
+/// HTML options.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct HtmlStyle {
+    /// Where readers get the fonts from; `named` by default.
+    fonts: Option<HtmlFonts>,
+}
+
+/// Where readers of an HTML file get its fonts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum HtmlFonts {
+    /// From their system, by name.
+    Named,
+    /// From the file, which brings what it uses of them.
+    Embedded,
 }
 
 /// CSV options.
@@ -230,6 +251,7 @@ impl DocumentOptions {
             untagged: self.pdf.tagged == Some(false),
             page: self.page,
             dots_per_inch: self.dpi,
+            embed_fonts: self.html.fonts == Some(HtmlFonts::Embedded),
             csv: self.csv.into_writer(self.table)?,
             now_unix_seconds: self.now.map(|now| seconds(&now)).transpose()?,
             ..RenderOptions::default()

@@ -42,6 +42,8 @@ pub struct RenderOptions {
     /// Pages of a preview: a PNG or SVG becomes a JSON document with these pages and where the nodes
     /// of the template are on them, a [`Preview`](crate::Preview).
     pub preview: Option<PreviewPages>,
+    /// Whether an HTML file brings its fonts, reduced to what it uses.
+    pub embed_fonts: bool,
     /// Table and style of a CSV.
     pub csv: csv::CsvOptions,
     /// Instant of `now()` and of the file's dates, in seconds since 1970; the system's clock if

@@ -170,7 +170,10 @@ impl Renderer {
             stop: options.stop.as_deref(),
             node_boxes: options.preview.is_some(),
         };
-        if formats.iter().any(|format| needs_pages(*format, &document)) {
+        if formats
+            .iter()
+            .any(|format| needs_pages(*format, &document, options))
+        {
             let mut shaper = self.take_shaper();
             let layout = platen_layout::layout(&document, &mut shaper, layout_options);
             clock.mark("layout")?;
@@ -229,8 +232,8 @@ impl Renderer {
                 }
             }
             (other, pages) => {
-                let layout = pages.map(|(_, layout)| &*layout);
-                let written = write_plain(document, layout, other, options, self.has_files)?;
+                let pages = pages.map(|pages| &*pages);
+                let written = write_plain(document, pages, other, options, self.has_files)?;
                 warnings.extend(written.warnings);
                 written.bytes
             }

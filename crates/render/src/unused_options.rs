@@ -25,7 +25,7 @@ struct Carried {
 
 /// Options that only some formats support. Locale, time zone and instant apply to binding, and so
 /// to every format.
-const CARRIED: [Carried; 9] = [
+const CARRIED: [Carried; 10] = [
     Carried {
         path: "/options/paperSize",
         carriers: "formats with pages or sheets",
@@ -69,6 +69,12 @@ const CARRIED: [Carried; 9] = [
             options.csv != plain
         },
         is_carried: |format, _| format == Format::Csv,
+    },
+    Carried {
+        path: "/options/html/fonts",
+        carriers: "HTML of templates of kind `document`",
+        is_given: |options| options.embed_fonts,
+        is_carried: |format, medium| medium == Medium::Native && format == Format::Html,
     },
     Carried {
         path: "/options/pdf/standard",
@@ -154,6 +160,7 @@ mod tests {
             page: Some(2),
             dots_per_inch: Some(72.0),
             preview: None,
+            embed_fonts: true,
             csv: CsvOptions {
                 table: Some("t".to_owned()),
                 bom: true,
@@ -179,30 +186,31 @@ mod tests {
         };
         let of_pdf = "standard tagged attachments";
         for (format, native) in [
-            (Format::Pdf, "page dpi table csv".to_owned()),
-            (Format::Png, format!("table csv {of_pdf}")),
-            (Format::Svg, format!("dpi table csv {of_pdf}")),
+            (Format::Pdf, "page dpi table csv fonts".to_owned()),
+            (Format::Png, format!("table csv fonts {of_pdf}")),
+            (Format::Svg, format!("dpi table csv fonts {of_pdf}")),
             (
                 Format::Csv,
-                format!("paperSize orientation page dpi {of_pdf}"),
+                format!("paperSize orientation page dpi fonts {of_pdf}"),
             ),
             (Format::Html, format!("page dpi table csv {of_pdf}")),
-            (Format::Docx, format!("page dpi table csv {of_pdf}")),
-            (Format::Pptx, format!("page dpi table csv {of_pdf}")),
-            (Format::Xlsx, format!("page dpi table csv {of_pdf}")),
+            (Format::Docx, format!("page dpi table csv fonts {of_pdf}")),
+            (Format::Pptx, format!("page dpi table csv fonts {of_pdf}")),
+            (Format::Xlsx, format!("page dpi table csv fonts {of_pdf}")),
         ] {
             assert_eq!(unused(&[format], Medium::Native), native, "{format}");
         }
-        assert_eq!(unused(&[Format::Pdf], Medium::Html), "page dpi table csv");
-        let picture = format!("page table csv {of_pdf}");
+        let pages = unused(&[Format::Pdf], Medium::Html);
+        assert_eq!(pages, "page dpi table csv fonts");
+        let picture = format!("page table csv fonts {of_pdf}");
         assert_eq!(unused(&[Format::Png], Medium::Html), picture);
-        let text = format!("paperSize orientation page dpi table csv {of_pdf}");
+        let text = format!("paperSize orientation page dpi table csv fonts {of_pdf}");
         assert_eq!(unused(&[Format::Html], Medium::Html), text);
     }
 
     #[test]
     fn an_option_that_one_of_the_formats_carries_is_used() {
-        let formats = [Format::Pdf, Format::Png, Format::Csv];
+        let formats = [Format::Pdf, Format::Png, Format::Csv, Format::Html];
         assert!(unused_options(&all(), &formats, Medium::Native).is_empty());
         let none = RenderOptions::default();
         assert!(unused_options(&none, &[Format::Csv], Medium::Html).is_empty());

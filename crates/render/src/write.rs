@@ -77,10 +77,12 @@ pub(crate) fn is_paged(format: Format) -> bool {
     matches!(format, Format::Pdf | Format::Png | Format::Svg)
 }
 
-/// True for paged formats, and for Word documents whose table of contents shows page numbers.
-pub(crate) fn needs_pages(format: Format, document: &Document) -> bool {
+/// True for paged formats, for Word documents whose table of contents shows page numbers, and for
+/// HTML with its fonts, which layout chooses.
+pub(crate) fn needs_pages(format: Format, document: &Document, options: &RenderOptions) -> bool {
     match format {
         paged if is_paged(paged) => true,
+        Format::Html => options.embed_fonts,
         Format::Docx => document.sections.iter().any(|section| {
             let contents = |block: &Block| matches!(block.kind, BlockKind::TableOfContents { .. });
             section.body.iter().any(contents)
@@ -109,14 +111,17 @@ fn write_docx(
 /// Writes a format without pages.
 pub(crate) fn write_plain(
     document: &Document,
-    layout: Option<&Layout>,
+    pages: Option<&(Shaper, Layout)>,
     format: Format,
     options: &RenderOptions,
     has_files: bool,
 ) -> Result<platen_formats::Written, Error> {
     let written = match format {
-        Format::Html => html::write(document),
-        Format::Docx => write_docx(document, layout),
+        Format::Html => {
+            let pages = pages.filter(|_| options.embed_fonts);
+            html::write(document, pages.map(|(shaper, layout)| (layout, shaper)))
+        }
+        Format::Docx => write_docx(document, pages.map(|(_, layout)| layout)),
         Format::Pptx => pptx::write(document),
         Format::Xlsx if has_files => xlsx::write(document),
         Format::Xlsx => xlsx::write_in_memory(document),

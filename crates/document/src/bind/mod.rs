@@ -34,6 +34,8 @@ mod table;
 mod tests;
 mod walk;
 
+pub use self::svg::svg_picture;
+
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};

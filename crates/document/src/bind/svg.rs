@@ -41,6 +41,12 @@ pub(super) fn has_text(bytes: &[u8]) -> bool {
     String::from_utf8_lossy(bytes).contains("<text")
 }
 
+/// A drawing that the program itself made, as an image. `None` if it breaks the bounds of drawings.
+#[must_use]
+pub fn svg_picture(bytes: &Arc<[u8]>) -> Option<ImageData> {
+    parse(bytes).ok()
+}
+
 /// Parses a drawing.
 ///
 /// # Errors

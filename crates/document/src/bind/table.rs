@@ -94,12 +94,16 @@ impl<'b> Binder<'b> {
             length: 0,
             columns,
         };
+        let name = node
+            .name
+            .as_ref()
+            .map(|name| self.line_at("name", name, scope));
         let caption = self.caption(node.caption.as_ref(), Counted::Tables, scope);
         let (columns, header) = self.header(&mut run, scope);
         self.table_rows(&mut run, scope);
         let page_rows = self.page_rows(&run, scope);
         Some(BlockKind::Table(Box::new(bound::Table {
-            name: node.name.clone(),
+            name: name.filter(|name| !name.is_empty()),
             caption,
             columns,
             header,

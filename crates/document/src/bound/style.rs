@@ -124,6 +124,8 @@ pub struct Style {
     pub column_span: bool,
     /// Whether punctuation at the ends of lines hangs beyond them, in part.
     pub hanging_punctuation: bool,
+    /// Whether justified Arabic lines grow at the connections between letters.
+    pub kashida: bool,
     /// Whether to hyphenate words at line ends.
     pub hyphenate: bool,
     /// Whether to stay on the page of the next block.
@@ -197,6 +199,7 @@ impl Default for Style {
             borders: Sides::all(None),
             column_span: false,
             hanging_punctuation: false,
+            kashida: false,
             hyphenate: false,
             keep_with_next: false,
             keep_together: false,

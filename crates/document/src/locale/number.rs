@@ -18,6 +18,8 @@ pub(super) struct NumberFormat {
     pub(super) minus: (String, String),
 }
 
+/// The minus sign of print.
+const MINUS: &str = "\u{2212}";
 /// Numbers from here on are written with an exponent.
 const EXPONENT_FROM: f64 = 1e21;
 /// Maximum number of decimals.
@@ -59,9 +61,12 @@ impl NumberFormat {
         };
         let negative = write(-1);
         let mut sign = negative.split(digits[1]).map(str::to_owned);
+        // The hyphen of most locales is for keyboards; print has a minus sign, as wide as a plus.
         let minus = (
-            sign.next().unwrap_or_else(|| "-".to_owned()),
-            sign.next().unwrap_or_default(),
+            sign.next()
+                .unwrap_or_else(|| "-".to_owned())
+                .replace('-', MINUS),
+            sign.next().unwrap_or_default().replace('-', MINUS),
         );
         Ok(Self {
             digits,

@@ -184,7 +184,7 @@ impl StyleSheet {
             line_height
         );
         set!(hyphenate, keep_with_next, keep_together, widows, orphans);
-        set!(hanging_punctuation, font_width);
+        set!(hanging_punctuation, kashida, font_width);
         fonts::overlay(style, spec);
         set_length!(font_size, letter_spacing, space_before, space_after);
         set_length!(indent_start, indent_end, indent_first_line);
@@ -329,7 +329,8 @@ fn overlay_spec(spec: &mut StyleSpec, over: &StyleSpec) {
         font_width,
         font_features,
         font_axes,
-        hanging_punctuation
+        hanging_punctuation,
+        kashida
     );
 }
 

@@ -83,9 +83,10 @@ nodes! {
 
     /// A table: bound to an array, written out, or both.
     Table {
-        /// Name that selects the table for CSV, and names the table in a sheet.
+        /// Name that selects the table for CSV, and names the table in a sheet. With an expression,
+        /// repeated tables have names of their own.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        name: Option<String>,
+        name: Option<Text>,
         /// Caption above the table.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         caption: Option<Content>,

@@ -115,6 +115,10 @@ pub struct StyleSpec {
     /// straighter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hanging_punctuation: Option<bool>,
+    /// Lets justified Arabic lines grow at the connections between letters (kashida), not between
+    /// words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kashida: Option<bool>,
     /// Hyphenates words at line ends with the locale's patterns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hyphenate: Option<bool>,

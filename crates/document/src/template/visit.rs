@@ -339,6 +339,7 @@ impl<'t> Walk<'_, 't> {
     }
 
     fn table(&mut self, table: &'t Table) {
+        self.text("name", table.name.as_ref());
         self.content("caption", table.caption.as_ref());
         self.expression("rows", table.rows.as_ref());
         self.expression("rowWhen", table.row_when.as_ref());

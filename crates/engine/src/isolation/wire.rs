@@ -71,6 +71,7 @@ struct JobHead {
     page: Option<u32>,
     dots_per_inch: Option<f32>,
     preview: Option<PreviewPages>,
+    embed_fonts: bool,
     csv: CsvHead,
     now_unix_seconds: Option<i64>,
     attachments: Vec<AttachmentHead>,
@@ -141,6 +142,7 @@ pub(super) fn encode_job(
         page: options.page,
         dots_per_inch: options.dots_per_inch,
         preview: options.preview,
+        embed_fonts: options.embed_fonts,
         csv: CsvHead {
             table: options.csv.table.clone(),
             delimiter: options.csv.delimiter,
@@ -216,6 +218,7 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
             page: head.page,
             dots_per_inch: head.dots_per_inch,
             preview: head.preview,
+            embed_fonts: head.embed_fonts,
             csv: CsvOptions {
                 table: head.csv.table,
                 delimiter: head.csv.delimiter,
@@ -377,6 +380,7 @@ mod tests {
             page: Some(2),
             dots_per_inch: Some(72.0),
             preview: Some(PreviewPages { first: 2, count: 3 }),
+            embed_fonts: true,
             csv: csv.clone(),
             ..RenderOptions::default()
         };
@@ -388,6 +392,7 @@ mod tests {
         assert_eq!(job.options.locale.as_deref(), Some("de-DE"));
         assert_eq!(job.options.standard, Some(Standard::PdfA3b));
         assert_eq!(job.options.now_unix_seconds, Some(7));
+        assert!(job.options.embed_fonts);
         assert_eq!(job.options.csv, csv);
         assert_eq!(job.options.preview, options.preview);
         let attachment = &job.options.attachments[0];

@@ -179,6 +179,11 @@ impl Writer<'_> {
         let typed = cell.value != Value::Empty;
         match (raw(cell.value), self.options.values) {
             (Some(value), CsvValues::Raw) => self.field(column, &value, true),
+            // Programs that read numbers know the hyphen, not the minus sign of print.
+            _ if matches!(cell.value, Value::Number(_)) => {
+                let text = cell_text(cell, document).replace('\u{2212}', "-");
+                self.field(column, &text, typed);
+            }
             _ => self.field(column, &cell_text(cell, document), typed),
         }
     }

@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 
 use self::{numbering::Numbering, styles::Styles};
 use crate::{
-    Error, Written,
+    Error, Written, block_losses,
     ooxml::{self, ChartParts, DECLARATION, Media, Package, Relationships},
     page_losses::{self, PageFeature},
     plain::walk,
@@ -86,6 +86,7 @@ pub fn write(document: &Document, options: &DocxOptions<'_>) -> Result<Written, 
         kept.push(PageFeature::FirstBackground);
     }
     page_losses::report(&mut writer.report, document, "DOCX", &kept);
+    block_losses::report(&mut writer.report, document, "DOCX", false);
     writer.sections()?;
     writer.finish()
 }

@@ -78,9 +78,9 @@ impl ParagraphProperties {
         if base.is_none_or(|base| base.tabs != style.tabs) {
             self.tabs.push_str(&tab_stops(style, base));
         }
-        let align = justification(style.align, rtl);
+        let align = style_justification(style, rtl);
         if base.map_or(align != "left", |base| {
-            justification(base.align, rtl) != align
+            style_justification(base, rtl) != align
         }) {
             self.align = Some(align);
         }
@@ -145,6 +145,14 @@ fn line(style: &Style) -> i32 {
     (style.line_height / 1.15 * 240.0)
         .round()
         .clamp(60.0, 31_680.0) as i32
+}
+
+/// `w:jc` value of a style.
+fn style_justification(style: &Style, rtl: bool) -> &'static str {
+    match style.align {
+        Align::Justify if style.kashida => "mediumKashida",
+        align => justification(align, rtl),
+    }
 }
 
 /// `w:jc` value of an alignment. In a right-to-left paragraph `left` means the start, that is, the

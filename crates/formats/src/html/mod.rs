@@ -3,9 +3,11 @@
 
 mod block;
 mod figure;
+mod fonts;
 mod form;
 mod style;
 mod table;
+mod web_font;
 
 use std::fmt::Write as _;
 
@@ -13,29 +15,32 @@ use platen_document::{
     bound::{Block, BlockKind, Direction, Document, Inline, StyleId, plain_text},
     work,
 };
+use platen_layout::{Layout, Shaper};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    Error, Written,
+    Error, Written, block_losses,
     ooxml::{Escaped, push_escaped},
     page_losses::{self, PageFeature},
     plain::{safe_link, walk},
     report::Report,
 };
 
-/// Writes `document` as HTML.
+/// Writes `document` as HTML. With the pages that layout made of it, the page brings its fonts;
+/// otherwise it names them.
 ///
 /// # Errors
 /// An image cannot be encoded.
-pub fn write(document: &Document) -> Result<Written, Error> {
+pub fn write(document: &Document, pages: Option<(&Layout, &Shaper)>) -> Result<Written, Error> {
     let mut writer = Writer::new(document);
     writer.collect_headings();
     page_losses::report(&mut writer.report, document, "HTML", &[PageFeature::Color]);
+    block_losses::report(&mut writer.report, document, "HTML", true);
     for (index, section) in document.sections.iter().enumerate() {
         writer.section(index, section);
     }
     writer.footnotes();
-    Ok(writer.finish())
+    Ok(writer.finish(pages))
 }
 
 struct Writer<'a> {
@@ -303,7 +308,7 @@ impl<'a> Writer<'a> {
         );
     }
 
-    fn finish(mut self) -> Written {
+    fn finish(mut self, pages: Option<(&Layout, &Shaper)>) -> Written {
         let document = self.document;
         let body = std::mem::take(&mut self.out);
         let direction = match document.direction {
@@ -335,7 +340,10 @@ impl<'a> Writer<'a> {
             }
         }
         page.push_str("<style>\n");
-        style::style_sheet(&mut page, document, &self.used);
+        if let Some((layout, shaper)) = pages {
+            page.push_str(&fonts::rules(layout, shaper, &body, &mut self.report));
+        }
+        style::style_sheet(&mut page, document, &self.used, &body);
         if self.has_form {
             page.push_str(style::FORM);
         }

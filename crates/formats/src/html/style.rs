@@ -16,9 +16,15 @@ pub(super) const FORM: &str = ".field{display:block;border:0;padding:0;margin:0}
 padding:3pt;border:.75pt solid var(--muted);background:none}
 ";
 
-pub(super) fn style_sheet(css: &mut String, document: &Document, used: &FxHashSet<StyleId>) {
+/// Writes the rules of a page with this `body`; of a style only those classes that it uses.
+pub(super) fn style_sheet(
+    css: &mut String,
+    document: &Document,
+    used: &FxHashSet<StyleId>,
+    body: &str,
+) {
     let theme = &document.theme;
-    let body = &document.styles[document.named.body];
+    let plain = &document.styles[document.named.body];
     let _ = writeln!(
         css,
         ":root{{--border:{};--muted:{};--primary:{}}}",
@@ -26,14 +32,15 @@ pub(super) fn style_sheet(css: &mut String, document: &Document, used: &FxHashSe
     );
     css.push_str(SCREEN);
     css.push_str("body{");
-    text_declarations(css, body);
+    text_declarations(css, plain);
     css.push_str("}\n.chart text{font-family:");
     families(css, &document.styles[document.named.small]);
     css.push_str("}\n");
     let mut ids: Vec<_> = used.iter().copied().collect();
     ids.sort_unstable();
+    let classes = classes(body);
     for id in ids {
-        style_classes(css, id, &document.styles[id]);
+        style_classes(css, id, &document.styles[id], &classes);
     }
     for (index, section) in document.sections.iter().enumerate() {
         let page = &section.page;
@@ -118,8 +125,29 @@ tr,figure,img,svg{break-inside:avoid}
 }
 ";
 
-fn style_classes(css: &mut String, id: StyleId, style: &Style) {
+/// The classes of the elements of `body`.
+fn classes(body: &str) -> FxHashSet<&str> {
+    let values = body.split("class=\"").skip(1);
+    let values = values.filter_map(|rest| rest.split('"').next());
+    values.flat_map(str::split_ascii_whitespace).collect()
+}
+
+/// Rules for a style as that of a block, of a table cell, and of text within others.
+fn style_classes(css: &mut String, id: StyleId, style: &Style, classes: &FxHashSet<&str>) {
     let number = id.0;
+    let is_used = |kind: char| classes.contains(format!("{kind}{number}").as_str());
+    if is_used('s') {
+        block_class(css, number, style);
+    }
+    if is_used('c') {
+        cell_class(css, number, style);
+    }
+    if is_used('r') {
+        run_class(css, number, style);
+    }
+}
+
+fn block_class(css: &mut String, number: u32, style: &Style) {
     let _ = write!(css, ".s{number}{{");
     text_declarations(css, style);
     let _ = write!(css, "text-align:{};", align_name(style.align));
@@ -144,12 +172,19 @@ fn style_classes(css: &mut String, id: StyleId, style: &Style) {
     if style.hyphenate {
         css.push_str("hyphens:auto;");
     }
-    let _ = writeln!(
-        css,
-        "widows:{};orphans:{}}}",
-        style.widows.max(1),
-        style.orphans.max(1)
-    );
+    // Two are what browsers do.
+    if (style.widows, style.orphans) != (2, 2) {
+        let _ = write!(
+            css,
+            "widows:{};orphans:{};",
+            style.widows.max(1),
+            style.orphans.max(1)
+        );
+    }
+    css.push_str("}\n");
+}
+
+fn cell_class(css: &mut String, number: u32, style: &Style) {
     let _ = write!(css, ".c{number}{{");
     text_declarations(css, style);
     let vertical = match style.vertical_align {
@@ -163,7 +198,11 @@ fn style_classes(css: &mut String, id: StyleId, style: &Style) {
         align_name(style.align)
     );
     box_declarations(css, style);
-    let _ = write!(css, "}}\n.r{number}{{");
+    css.push_str("}\n");
+}
+
+fn run_class(css: &mut String, number: u32, style: &Style) {
+    let _ = write!(css, ".r{number}{{");
     text_declarations(css, style);
     if let Some(color) = style.background {
         let _ = write!(css, "background:{color};");
@@ -229,14 +268,16 @@ fn font_declarations(css: &mut String, style: &Style) {
     }
 }
 
+/// A name between quotes, without the characters that could end them or the style element.
+pub(super) fn quoted(name: &str) -> String {
+    name.chars()
+        .filter(|c| !matches!(c, '"' | '\\' | '<' | '\n'))
+        .collect()
+}
+
 pub(super) fn families(css: &mut String, style: &Style) {
     for family in style.font_families.iter() {
-        // Quoted; characters that could end the quotes or the style element are dropped.
-        let name: String = family
-            .chars()
-            .filter(|c| !matches!(c, '"' | '\\' | '<' | '\n'))
-            .collect();
-        let _ = write!(css, "\"{name}\",");
+        let _ = write!(css, "\"{}\",", quoted(family));
     }
     let first = style
         .font_families

@@ -21,9 +21,16 @@ const OVERHANG: f32 = 16.0;
 
 impl<'a> Flow<'a> {
     pub fn blocks(&mut self, blocks: &'a [Block], strip: Strip) -> Result<(), Error> {
-        for (index, block) in blocks.iter().enumerate() {
-            self.keep_heading(&blocks[index..], strip);
-            self.block(block, strip)?;
+        let mut rest = blocks;
+        while let Some((block, after)) = rest.split_first() {
+            self.keep_heading(rest, strip);
+            rest = match self.charts(rest, strip, false)? {
+                0 => {
+                    self.block(block, strip)?;
+                    after
+                }
+                count => &rest[count..],
+            };
         }
         Ok(())
     }

@@ -76,15 +76,22 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
+    /// A chart as large as its node says.
     pub(super) fn chart(&mut self, chart: &'a Chart, strip: Strip) -> Result<(), Error> {
         let scale = self.geometry.scale;
         let width = chart
             .width
             .map_or(strip.width, |width| (width * scale).min(strip.width));
         let place = self.place(width, chart.height * scale, Align::Start, strip);
+        self.chart_at(chart, place)
+    }
+
+    /// Draws a chart at `place`, and its caption below.
+    pub(super) fn chart_at(&mut self, chart: &'a Chart, place: Place) -> Result<(), Error> {
         if let Some(lost) = lost_in_native(chart) {
             self.report.warn("chart-simplified", self.path, lost);
         }
+        let scale = self.geometry.scale;
         self.charts.push(chart_parts(chart, self.document, scale)?);
         let alt = if chart.alt.is_empty() {
             chart.title.as_deref().unwrap_or_default()

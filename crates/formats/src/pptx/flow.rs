@@ -21,6 +21,9 @@ use crate::{
 /// fit.
 const LONG_START: f32 = 6.0;
 
+/// A slide filled less than this takes the first heading of its section as its title.
+const SLIGHT: f32 = 0.4;
+
 /// A column of the slide in which blocks flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strip {
@@ -116,6 +119,7 @@ impl<'a> Flow<'a> {
             marked = content;
             body = rest;
         }
+        let has_title = title.is_some();
         self.chapter(title.as_deref().unwrap_or(&self.document.metadata.title));
         self.footer = other;
         self.mark_title(marked);
@@ -124,45 +128,78 @@ impl<'a> Flow<'a> {
             width: self.geometry.content_width(),
             breaks: true,
         };
+        self.chapters(section, body, has_title, strip)
+    }
+
+    /// Writes the body of a section: headings of level 1 become titles of slides.
+    fn chapters(
+        &mut self,
+        section: &Section,
+        body: &'a [Block],
+        mut has_title: bool,
+        strip: Strip,
+    ) -> Result<(), Error> {
         let mut opening = section.name.is_some();
-        for (index, block) in body.iter().enumerate() {
+        let mut rest = body;
+        while let Some((block, after)) = rest.split_first() {
             if let BlockKind::Heading { level: 1, content } = &block.kind {
                 let text = plain_text(content).replace('\n', " ");
-                // A heading that repeats the section's name is already the slide's title.
-                if opening && section.name.as_deref() == Some(&text) {
+                // A heading that repeats the name of the section or document is the slide's title
+                // already.
+                let repeats = opening && section.name.as_deref() == Some(&text)
+                    || !has_title && self.slide.title == text;
+                let is_first = !has_title && self.is_slight();
+                if repeats || is_first || !opening {
+                    if is_first && !repeats {
+                        self.slide.title = text;
+                    } else if !repeats {
+                        self.chapter(&text);
+                    }
                     self.mark_title(content);
-                    opening = false;
-                    continue;
-                }
-                if !opening {
-                    self.chapter(&text);
-                    self.mark_title(content);
+                    (opening, has_title, rest) = (false, true, after);
                     continue;
                 }
             }
             opening = false;
-            self.keep_heading(&body[index..], strip);
-            self.block(block, strip)?;
+            self.keep_heading(rest, strip);
+            rest = match self.charts(rest, strip, true)? {
+                0 => {
+                    self.block(block, strip)?;
+                    after
+                }
+                count => &rest[count..],
+            };
         }
         Ok(())
+    }
+
+    /// Whether so little is on the first slide of its chapter that what follows belongs to it.
+    fn is_slight(&self) -> bool {
+        let used = (self.y - self.geometry.top) / (self.geometry.bottom - self.geometry.top);
+        let before = self.slides.last().map(|slide| slide.chapter);
+        used < SLIGHT && before != Some(self.chapter)
     }
 
     /// Continues on the next slide if a heading would otherwise stay behind at the foot of this
     /// one, without the content that it introduces.
     pub fn keep_heading(&mut self, blocks: &'a [Block], strip: Strip) {
-        let headings = blocks
-            .iter()
-            .take_while(|block| matches!(block.kind, BlockKind::Heading { .. }))
-            .count();
-        if headings == 0 || !strip.breaks || self.y <= self.geometry.top {
+        let has_heading = blocks.first().is_some_and(is_heading);
+        if !has_heading || !strip.breaks || self.y <= self.geometry.top {
             return;
         }
-        let kept = blocks.iter().take(headings + 1);
-        let needed: f32 = kept.map(|block| self.lead_height(block, strip)).sum();
+        let needed = self.lead(blocks, strip);
         let full = self.geometry.bottom - self.geometry.top;
         if needed > self.room() && needed <= full {
             self.next_slide();
         }
+    }
+
+    /// Height of what stays together at the start of `blocks`: headings and the block that they
+    /// introduce.
+    pub fn lead(&self, blocks: &[Block], strip: Strip) -> f32 {
+        let headings = blocks.iter().take_while(|block| is_heading(block)).count();
+        let kept = blocks.iter().take(headings + 1);
+        kept.map(|block| self.lead_height(block, strip)).sum()
     }
 
     /// Registers the footnotes of a heading that became the slide's title.
@@ -384,6 +421,10 @@ impl<'a> Flow<'a> {
         self.y += height + 6.0;
         place
     }
+}
+
+fn is_heading(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::Heading { .. })
 }
 
 pub(super) fn first_style(content: &[Inline]) -> Option<StyleId> {

@@ -5,6 +5,7 @@
 
 mod block;
 mod cell;
+mod charts;
 mod figure;
 mod flow;
 mod footer;
@@ -24,7 +25,7 @@ use platen_document::bound::{BlockKind, Document};
 
 use self::{flow::Flow, geometry::Geometry, markup::NAMESPACES};
 use crate::{
-    Error, Written,
+    Error, Written, block_losses,
     ooxml::{self, DECLARATION, Package, Relationships},
     page_losses::{self, PageFeature},
 };
@@ -80,6 +81,7 @@ fn report_losses(document: &Document, geometry: Geometry, flow: &mut Flow<'_>) {
         );
     }
     page_losses::report(&mut flow.report, document, "PPTX", &[PageFeature::Color]);
+    block_losses::report(&mut flow.report, document, "PPTX", true);
     let shown = |blocks: &[platen_document::bound::Block]| {
         blocks
             .iter()

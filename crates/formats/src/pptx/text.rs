@@ -234,7 +234,11 @@ impl Typeset<'_> {
              <a:spcPts val=\"{}\"/></a:spcAft>",
             emu(left).clamp(0, 51_206_400),
             emu(hang).clamp(-51_206_400, 51_206_400),
-            align(style.align, self.rtl),
+            match style.align {
+                // Justified with low kashidas.
+                Align::Justify if style.kashida => "justLow",
+                other => align(other, self.rtl),
+            },
             u8::from(self.rtl),
             // In points: a percentage would refer to the line height of whatever font the reader
             // has.

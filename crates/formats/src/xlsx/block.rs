@@ -56,16 +56,7 @@ impl<'a> Sheet<'a> {
                 self.table(table, is_main)?;
                 self.row += 1;
             }
-            BlockKind::Columns(columns) => {
-                self.report.warn(
-                    "columns-flattened",
-                    &block.path,
-                    "columns are placed below each other on a sheet",
-                );
-                for column in &columns.columns {
-                    self.blocks(&column.body, main)?;
-                }
-            }
+            BlockKind::Columns(columns) => self.columns(columns, main)?,
             BlockKind::Positioned(positioned) => {
                 self.report.warn(
                     "position-ignored",
@@ -228,7 +219,8 @@ impl<'a> Sheet<'a> {
             .map(|(key, _)| text_width(&plain_text(key), label.font_size, true) + 8.0)
             .fold(0.0, f32::max);
         let mut across = 0.0;
-        let mut column = 0u16;
+        let first = self.area.first;
+        let mut column = first;
         while across < widest && column < self.last_column() {
             across += self.widths[usize::from(column)];
             column += 1;
@@ -246,11 +238,11 @@ impl<'a> Sheet<'a> {
                 fill: self.ground,
                 ..Key::default()
             };
-            if column == 0 {
+            if column == first {
                 let line = format!("{name}: {text}");
-                self.line_at(0, &[], &line, style)?;
+                self.line_at(first, &[], &line, style)?;
             } else {
-                self.text_at(0, &[], &name, None, &label_key)?;
+                self.text_at(first, &[], &name, None, &label_key)?;
                 match typed {
                     Some((value, format)) if self.row <= LAST_ROW => {
                         self.typed_line(column, *value, format, &text, style)?;
@@ -323,7 +315,8 @@ impl<'a> Sheet<'a> {
             // If Excel does not accept the address, only the link is lost.
             picture = picture.clone().set_url(link).unwrap_or(picture);
         }
-        self.worksheet.insert_image(self.row, 0, &picture)?;
+        self.worksheet
+            .insert_image(self.row, self.area.first, &picture)?;
         self.row += (height / ROW_HEIGHT).ceil() as u32 + 1;
         Ok(())
     }

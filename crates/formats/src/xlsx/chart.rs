@@ -89,7 +89,8 @@ impl<'a> Sheet<'a> {
         native.set_height(pixels(chart.height));
         native.set_alt_text(&chart.alt);
         native.show_hidden_data();
-        self.worksheet.insert_chart(self.row, 0, &native)?;
+        self.worksheet
+            .insert_chart(self.row, self.area.first, &native)?;
         self.row += (chart.height / 15.0).ceil() as u32 + 1;
         if let Some(caption) = &chart.caption {
             self.line(caption, document.named.caption, "")?;

@@ -1,5 +1,6 @@
 //! XLSX with `rust_xlsxwriter`: a sheet per section, typed cells, live totals, native charts.
 
+mod beside;
 mod block;
 mod chart;
 mod format;
@@ -10,15 +11,15 @@ mod sheet;
 mod table;
 mod totals;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use platen_document::bound::{BlockKind, Document, Section};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet};
 
 pub use self::number_format::number_format;
-use self::{chart::ChartData, format::Formats, sheet::Sheet};
+use self::{beside::Area, chart::ChartData, format::Formats, sheet::Sheet};
 use crate::{
-    Error, Written,
+    Error, Written, block_losses,
     page_losses::{self, PageFeature},
     plain::walk,
     report::Report,
@@ -50,6 +51,7 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
     let mut report = Report::default();
     let kept = [PageFeature::SectionNumbers, PageFeature::SectionCounts];
     page_losses::report(&mut report, document, "XLSX", &kept);
+    block_losses::report(&mut report, document, "XLSX", true);
     let mut formats = Formats::new(document);
     let mut data = ChartData::default();
     let mut names = Vec::new();
@@ -78,6 +80,9 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
             tables: count_tables(section),
             names: Vec::new(),
             path: "",
+            area: Area::default(),
+            beside: false,
+            heights: HashMap::new(),
         };
         sheet.worksheet.set_name(&name)?;
         names.push(name.clone());

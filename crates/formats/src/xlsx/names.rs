@@ -5,16 +5,18 @@ pub(super) struct NamedRows {
     pub name: String,
     pub first: u32,
     pub last: u32,
+    pub first_column: u16,
     pub last_column: u16,
 }
 
 impl NamedRows {
     /// The reference that a workbook defines.
     pub fn reference(&self, sheet: &str) -> String {
-        let column = rust_xlsxwriter::utility::column_number_to_name(self.last_column);
+        let letters = rust_xlsxwriter::utility::column_number_to_name;
+        let (left, right) = (letters(self.first_column), letters(self.last_column));
         let sheet = sheet.replace('\'', "''");
         format!(
-            "='{sheet}'!$A${}:${column}${}",
+            "='{sheet}'!${left}${}:${right}${}",
             self.first + 1,
             self.last + 1
         )
@@ -88,8 +90,9 @@ mod tests {
             name: "a".to_owned(),
             first: 2,
             last: 9,
+            first_column: 1,
             last_column: 3,
         };
-        assert_eq!(rows.reference("John's"), "='John''s'!$A$3:$D$10");
+        assert_eq!(rows.reference("John's"), "='John''s'!$B$3:$D$10");
     }
 }

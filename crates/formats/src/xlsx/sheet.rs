@@ -1,11 +1,12 @@
 //! One sheet: a cursor that advances row by row.
 
-use platen_document::bound::{
-    Block, BlockKind, ColumnWidth, Document, Inline, Section, StyleId, Table,
-};
+use std::collections::HashMap;
+
+use platen_document::bound::{Block, BlockKind, Document, Inline, Section, StyleId, Table};
 use rust_xlsxwriter::Worksheet;
 
 use super::{
+    beside::{self, Area},
     chart::ChartData,
     format::{Formats, Key, text_format},
     names::NamedRows,
@@ -13,15 +14,13 @@ use super::{
 };
 use crate::{
     Error,
-    metrics::{line_count, measured_cells, solve, text_width},
-    plain::{cell_text, safe_link, walk},
+    metrics::{line_count, text_width},
+    plain::{safe_link, walk},
     report::Report,
 };
 
 /// Maximum length of a cell's text in Excel, in UTF-16 units.
 const LONGEST_TEXT: usize = 32_767;
-/// Tables other than the main one widen a column no further than this, in points.
-const WIDENED: f32 = 160.0;
 /// Last row of a sheet, counted from 0.
 pub(super) const LAST_ROW: u32 = 1_048_575;
 
@@ -48,6 +47,12 @@ pub(super) struct Sheet<'a> {
     /// Rows of this sheet with a name.
     pub names: Vec<NamedRows>,
     pub path: &'a str,
+    /// The columns that content is written into.
+    pub area: Area,
+    /// Whether they are beside others that hold content.
+    pub beside: bool,
+    /// Heights of the rows of content beside other content: a row is as high as its highest cell.
+    pub heights: HashMap<u32, f32>,
 }
 
 impl<'a> Sheet<'a> {
@@ -78,7 +83,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Sets the column widths according to the main table, or to the page if there is none.
+    /// Sets the column widths according to the tables, or to the page if there is none.
     fn column_widths(
         &mut self,
         section: &'a Section,
@@ -87,48 +92,56 @@ impl<'a> Sheet<'a> {
         let page = &section.page;
         let available = (page.width - page.margins.left - page.margins.right).max(100.0);
         self.widths = match main {
-            Some(table) => natural_widths(table, self.document, available),
+            Some(main) => beside::widths(section, main, self.document, available, self.stacks()),
             None => vec![available / 6.0; 6],
         };
-        self.widen(section, main, available);
+        self.area.end = self.widths.len() as u16;
         for (column, width) in self.widths.iter().enumerate() {
             // A character of the default font, Calibri 11, is 5.25 points wide; 5 pixels are
             // padding.
-            let characters = (f64::from(*width) / 5.25).clamp(3.0, 120.0);
+            let characters = (f64::from(*width) / 5.25).clamp(1.0, 120.0);
             self.worksheet.set_column_width(column as u16, characters)?;
         }
         Ok(())
     }
 
-    /// Widens columns for the sheet's other tables, which share them with the main one: a number
-    /// wider than its column would be shown as `###`.
-    fn widen(&mut self, section: &'a Section, main: Option<&'a Table>, available: f32) {
-        let (document, widths) = (self.document, &mut self.widths);
-        walk(&section.body, &mut |block: &Block| {
-            if let BlockKind::Table(table) = &block.kind
-                && main.is_some_and(|main| !std::ptr::eq(main, table.as_ref()))
-            {
-                let natural = natural_widths(table, document, available);
-                for (width, natural) in widths.iter_mut().zip(natural) {
-                    *width = width.max(natural.min(WIDENED));
-                }
-            }
-        });
+    /// Whether columns are written below each other: a sheet in constant memory is written row by
+    /// row.
+    pub fn stacks(&self) -> bool {
+        self.constant_memory
     }
 
-    /// Width of all columns, in points.
+    /// Width of the columns from `column` to the end of the area, in points.
+    fn width_from(&self, column: u16) -> f32 {
+        let columns = usize::from(column)..usize::from(self.area.end);
+        self.widths.get(columns).unwrap_or_default().iter().sum()
+    }
+
+    /// Width of the columns that content is written into, in points.
     pub fn width(&self) -> f32 {
-        self.widths.iter().sum()
+        self.width_from(self.area.first)
     }
 
     pub fn last_column(&self) -> u16 {
-        self.widths.len().saturating_sub(1) as u16
+        self.area.end.saturating_sub(1)
+    }
+
+    /// Sets the height of the current row, unless content beside it is higher.
+    pub fn row_height(&mut self, height: f32) -> Result<(), Error> {
+        let mut height = height.min(409.0);
+        if self.beside {
+            let highest = self.heights.entry(self.row).or_default();
+            *highest = highest.max(height);
+            height = *highest;
+        }
+        self.worksheet.set_row_height(self.row, f64::from(height))?;
+        Ok(())
     }
 
     /// Writes a text across the full width and advances to the next row.
     pub fn line(&mut self, content: &[Inline], id: StyleId, prefix: &str) -> Result<(), Error> {
         let text = self.inline_text(content);
-        self.line_at(0, content, &(prefix.to_owned() + &text), id)
+        self.line_at(self.area.first, content, &(prefix.to_owned() + &text), id)
     }
 
     /// Writes `text`, derived from `content`, starting at `column`; a long one is merged and
@@ -144,7 +157,7 @@ impl<'a> Sheet<'a> {
             return self.full();
         }
         let style = &self.document.styles[id];
-        let width: f32 = self.widths.iter().skip(usize::from(column)).sum();
+        let width = self.width_from(column);
         let lines = line_count(text, style.font_size, style.bold, width * 0.97);
         let own_width = self
             .widths
@@ -164,7 +177,7 @@ impl<'a> Sheet<'a> {
             ..Key::default()
         };
         let last = self.last_column();
-        let band = self.ground.is_some() && column == 0;
+        let band = self.ground.is_some() && column == self.area.first;
         if (wrap || band || (wide && spread)) && column < last {
             let format = self.formats.get(self.document, &key);
             self.worksheet
@@ -173,8 +186,7 @@ impl<'a> Sheet<'a> {
         self.text_at(column, content, text, link.as_deref(), &key)?;
         let height = lines as f32 * style.font_size * style.line_height.max(1.2) + 2.0;
         if lines > 1 || style.font_size > 11.0 {
-            self.worksheet
-                .set_row_height(self.row, f64::from(height.min(409.0)))?;
+            self.row_height(height)?;
         }
         self.row += 1;
         Ok(())
@@ -360,30 +372,4 @@ pub(super) fn main_table(section: &Section) -> Option<&Table> {
         }
     });
     main
-}
-
-/// Column widths that fit the content; shares refer to the width of the page.
-fn natural_widths(table: &Table, document: &Document, available: f32) -> Vec<f32> {
-    let mut natural = vec![(36.0f32, 30.0f32); table.columns.len()];
-    measured_cells(table, |column, cell| {
-        let style = &document.styles[cell.style];
-        let width = cell_text(cell, document)
-            .split('\n')
-            .map(|line| text_width(line, style.font_size, style.bold))
-            .fold(0.0, f32::max);
-        // Room for the filter button and the padding of the cell.
-        natural[column].0 = natural[column].0.max((width + 16.0).min(300.0));
-    });
-    let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
-    let solved = solve(&specs, &natural, available);
-    // A sheet has no page width to respect: columns may be as wide as their content.
-    solved
-        .iter()
-        .zip(&natural)
-        .zip(&specs)
-        .map(|((solved, natural), spec)| match spec {
-            ColumnWidth::Fixed(_) => solved.max(natural.0.min(90.0)),
-            _ => solved.max(natural.0),
-        })
-        .collect()
 }

@@ -25,6 +25,9 @@ use crate::{
 /// A header below this row is not frozen: it would leave too little space to scroll on small
 /// screens.
 const LOWEST_FROZEN_ROW: u32 = 6;
+/// Rows that a small screen shows at once: the header of a table that ends above needs no freezing.
+const SCREEN_ROWS: u32 = 25;
+
 impl<'a> Sheet<'a> {
     pub(super) fn table(&mut self, table: &'a Table, main: bool) -> Result<(), Error> {
         if table.page_rows.is_some() {
@@ -51,6 +54,7 @@ impl<'a> Sheet<'a> {
             starts: [body; LEVELS],
             body,
             end: body + leading_rows(table),
+            first_column: self.area.first,
             live: live_columns(table),
         };
         self.outline(table, body)?;
@@ -111,7 +115,8 @@ impl<'a> Sheet<'a> {
             name: defined_name(name),
             first,
             last: last.min(LAST_ROW),
-            last_column: table.columns.len().saturating_sub(1) as u16,
+            first_column: self.area.first,
+            last_column: self.last_of(table),
         });
     }
 
@@ -128,15 +133,22 @@ impl<'a> Sheet<'a> {
                     "the tables of a sheet share its columns, so none is hidden",
                 );
             } else {
-                self.worksheet.set_column_hidden(index as u16)?;
+                self.worksheet
+                    .set_column_hidden(self.area.first + index as u16)?;
             }
         }
         Ok(())
     }
 
+    /// The last column of a table on the sheet.
+    fn last_of(&self, table: &Table) -> u16 {
+        self.area.first + table.columns.len().saturating_sub(1) as u16
+    }
+
     /// Freezes, repeats and filters the header of the sheet's main table.
     fn fix_header(&mut self, table: &Table, top: u32, body: u32) -> Result<(), Error> {
-        if body <= LOWEST_FROZEN_ROW {
+        let rows = leading_rows(table);
+        if body <= LOWEST_FROZEN_ROW && body + rows > SCREEN_ROWS {
             self.worksheet.set_freeze_panes(body, 0)?;
         }
         if table.repeat_header {
@@ -146,11 +158,11 @@ impl<'a> Sheet<'a> {
             .rows
             .iter()
             .any(|row| matches!(row.kind, RowKind::GroupHeader(_) | RowKind::Subtotal(_)));
-        let rows = leading_rows(table);
-        let last = table.columns.len().saturating_sub(1) as u16;
+        let first = self.area.first;
+        let last = self.last_of(table);
         if !grouped && rows > 0 && body + rows - 1 <= LAST_ROW {
             self.worksheet
-                .autofilter(body - 1, 0, body + rows - 1, last)?;
+                .autofilter(body - 1, first, body + rows - 1, last)?;
         }
         Ok(())
     }
@@ -164,13 +176,16 @@ impl<'a> Sheet<'a> {
         if !has_subtotals {
             return Ok(());
         }
-        if self.constant_memory {
+        let reason = if self.constant_memory {
+            "groups of tables this long are written without an outline"
+        } else if self.beside {
+            "groups of tables beside others are written without an outline, which folds whole rows"
+        } else {
+            ""
+        };
+        if !reason.is_empty() {
             let path = self.path;
-            self.report.warn(
-                "outline-omitted",
-                path,
-                "groups of tables this long are written without an outline",
-            );
+            self.report.warn("outline-omitted", path, reason);
             return Ok(());
         }
         let mut starts = [body; LEVELS];
@@ -242,15 +257,15 @@ impl<'a> Sheet<'a> {
             let bottom = (self.row + rows - 1).min(LAST_ROW);
             if span > 1 || bottom > self.row {
                 let format = self.formats.get(self.document, &key);
-                let right = (column + span - 1) as u16;
+                let left = self.area.first + column as u16;
+                let right = left + span as u16 - 1;
                 self.worksheet
-                    .merge_range(self.row, column as u16, bottom, right, "", format)?;
+                    .merge_range(self.row, left, bottom, right, "", format)?;
             }
             self.cell(table, cell, column as u16, kind, spans, key)?;
         }
         if height > 15.5 {
-            self.worksheet
-                .set_row_height(self.row, f64::from(height.min(409.0)))?;
+            self.row_height(height)?;
         }
         self.row += 1;
         Ok(())
@@ -271,7 +286,12 @@ impl<'a> Sheet<'a> {
             return single;
         }
         let text = cell_text(cell, self.document);
-        let width: f32 = self.widths.iter().skip(column).take(span).sum();
+        let width: f32 = self
+            .widths
+            .iter()
+            .skip(usize::from(self.area.first) + column)
+            .take(span)
+            .sum();
         let fits = crate::metrics::text_width(&text, style.font_size, style.bold) + 6.0 <= width;
         if fits && !text.contains('\n') {
             return single;
@@ -288,18 +308,19 @@ impl<'a> Sheet<'a> {
         &mut self,
         table: &'a Table,
         cell: &'a Cell,
-        column: u16,
+        index: u16,
         kind: RowKind,
         spans: Option<&Spans>,
         mut key: Key,
     ) -> Result<(), Error> {
         work::check();
+        let column = self.area.first + index;
         let format = cell
             .format
             .as_deref()
-            .or(table.columns.get(usize::from(column)).map(|c| &c.format));
+            .or(table.columns.get(usize::from(index)).map(|c| &c.format));
         key.number = number(cell.value, format, &self.document.language);
-        let own = table.columns.get(usize::from(column));
+        let own = table.columns.get(usize::from(index));
         if let Some(own) = own.and_then(|column| column.sheet.as_deref())
             && kind != RowKind::Header
             && cell.value != Value::Empty
@@ -359,7 +380,9 @@ impl<'a> Sheet<'a> {
             match part {
                 FormulaPart::Text(part) => text.push_str(part),
                 FormulaPart::Column(other) => {
-                    let letters = rust_xlsxwriter::utility::column_number_to_name(*other as u16);
+                    let letters = rust_xlsxwriter::utility::column_number_to_name(
+                        self.area.first + *other as u16,
+                    );
                     text.push_str(&format!("{letters}{}", self.row + 1));
                 }
             }

@@ -12,6 +12,8 @@ pub(super) struct Spans {
     /// First row of the body, and the row after the last one before the totals.
     pub body: u32,
     pub end: u32,
+    /// The table's first column on the sheet.
+    pub first_column: u16,
     /// Columns whose data cells are all numbers or empty.
     pub live: Vec<bool>,
 }
@@ -55,7 +57,7 @@ pub(super) fn total(
     if !counts
         && !spans
             .live
-            .get(usize::from(column))
+            .get(usize::from(column - spans.first_column))
             .copied()
             .unwrap_or(false)
     {

@@ -21,7 +21,7 @@ const FORMATS: &[(&str, Write)] = &[
         )
         .unwrap()
     }),
-    ("html", |document| html::write(document).unwrap()),
+    ("html", |document| html::write(document, None).unwrap()),
     ("xlsx", |document| xlsx::write(document).unwrap()),
     ("pptx", |document| pptx::write(document).unwrap()),
     ("csv", |document| {

@@ -164,7 +164,7 @@ fn every_writer_answers() {
     parts(&pptx::write(&document).unwrap().bytes);
     parts(&xlsx::write(&document).unwrap().bytes);
     csv::write(&document, &csv::CsvOptions::default()).unwrap();
-    let page = String::from_utf8(html::write(&document).unwrap().bytes).unwrap();
+    let page = String::from_utf8(html::write(&document, None).unwrap().bytes).unwrap();
     assert!(!page.to_lowercase().contains("javascript:"));
     assert!(!page.contains('\u{0}'));
 }

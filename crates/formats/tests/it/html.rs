@@ -5,7 +5,7 @@ use platen_formats::html::write;
 use crate::sample;
 
 fn page(document: &platen_document::bound::Document) -> String {
-    String::from_utf8(write(document).unwrap().bytes).unwrap()
+    String::from_utf8(write(document, None).unwrap().bytes).unwrap()
 }
 
 /// Converts the page to XML: void elements closed, the doctype removed.
@@ -97,4 +97,92 @@ fn long_addresses_in_cells_are_broken() {
     assert!(page.contains(".long{overflow-wrap:anywhere}"));
     assert!(page.contains(" long\">https://example.com/"), "{page}");
     assert!(!page.contains(" long\">short"));
+}
+
+/// The tables of a WOFF file as an OpenType font.
+fn unpack(woff: &[u8]) -> Vec<u8> {
+    use std::io::Read as _;
+    let word = |at: usize| u32::from_be_bytes(woff[at..at + 4].try_into().unwrap()) as usize;
+    let count = usize::from(u16::from_be_bytes(woff[12..14].try_into().unwrap()));
+    let mut file = woff[4..8].to_vec();
+    file.extend((count as u16).to_be_bytes());
+    file.extend([0; 6]);
+    let mut body = Vec::new();
+    for entry in (0..count).map(|index| 44 + index * 20) {
+        let (start, packed, plain) = (word(entry + 4), word(entry + 8), word(entry + 12));
+        let data = &woff[start..start + packed];
+        let mut table = Vec::new();
+        if packed < plain {
+            let mut decoder = flate2::read::ZlibDecoder::new(data);
+            decoder.read_to_end(&mut table).unwrap();
+        } else {
+            table.extend_from_slice(data);
+        }
+        assert_eq!(table.len(), plain);
+        file.extend_from_slice(&woff[entry..entry + 4]);
+        file.extend_from_slice(&woff[entry + 16..entry + 20]);
+        file.extend(((12 + count * 16 + body.len()) as u32).to_be_bytes());
+        file.extend((plain as u32).to_be_bytes());
+        body.extend(table);
+        body.resize(body.len().next_multiple_of(4), 0);
+    }
+    file.extend(body);
+    file
+}
+
+#[test]
+fn embedded_fonts_have_what_the_page_shows_and_little_else() {
+    use base64::Engine as _;
+    use skrifa::{FontRef, GlyphId, MetadataProvider, instance::Size};
+
+    let document = sample::everything("en-GB");
+    let mut library = platen_layout::FontLibrary::default();
+    for bytes in [
+        include_bytes!("../../../../assets/fonts/LiberationSans-Regular.ttf").as_slice(),
+        include_bytes!("../../../../assets/fonts/LiberationSans-Bold.ttf").as_slice(),
+    ] {
+        library.add_static(bytes, "test");
+    }
+    let mut shaper = platen_layout::Shaper::new(library.into());
+    let options = platen_layout::LayoutOptions::default();
+    let layout = platen_layout::layout(&document, &mut shaper, options);
+    let written = write(&document, Some((&layout, &shaper))).unwrap();
+    let page = String::from_utf8(written.bytes).unwrap();
+    let mut fonts = 0;
+    for rule in page.split("@font-face").skip(1) {
+        let encoded = rule
+            .split("base64,")
+            .nth(1)
+            .unwrap()
+            .split(')')
+            .next()
+            .unwrap();
+        let woff = base64::engine::general_purpose::STANDARD
+            .decode(encoded)
+            .unwrap();
+        assert!(woff.len() < 80_000, "{}", woff.len());
+        let file = unpack(&woff);
+        let font = FontRef::new(&file).unwrap();
+        let bounds = |code: char| {
+            let glyph = font.charmap().map(code)?;
+            font.glyph_metrics(Size::unscaled(), skrifa::instance::LocationRef::default())
+                .bounds(glyph)
+        };
+        let drawn = |code: char| bounds(code).is_some_and(|bounds| bounds.x_max > bounds.x_min);
+        assert!(drawn('e') && drawn('1'), "{}", &rule[..80]);
+        assert!(font.charmap().map('☎').is_none());
+        let outlines = font.outline_glyphs();
+        let empty = (0..font.glyph_names().num_glyphs())
+            .filter_map(|glyph| outlines.get(GlyphId::new(glyph)))
+            .filter(|outline| {
+                let mut pen = skrifa::outline::pen::SvgPen::new();
+                let plain = skrifa::instance::LocationRef::default();
+                let settings = skrifa::outline::DrawSettings::unhinted(Size::unscaled(), plain);
+                outline.draw(settings, &mut pen).unwrap();
+                pen.to_string().is_empty()
+            });
+        assert!(empty.count() > 500, "unused outlines are dropped");
+        fonts += 1;
+    }
+    assert!(fonts >= 2, "regular and bold: {fonts}");
 }

@@ -217,13 +217,20 @@ impl Composer<'_> {
     }
 
     /// Labels and values side by side. Tall ones become lanes, which may continue on the next page.
+    /// Their first lines have one baseline.
     fn pairs_fragment(&mut self, sets: Vec<Set>) -> Fragment {
-        let height = sets.iter().map(|set| set.height).fold(0.0, f32::max);
+        let above = |set: &Set| set.lines.first().map_or(0.0, |line| line.above);
+        let baseline = sets.iter().map(above).fold(0.0, f32::max);
+        let drop = |set: &Set| baseline - above(set);
+        let height = sets
+            .iter()
+            .map(|set| drop(set) + set.height)
+            .fold(0.0, f32::max);
         if height > self.room / 2.0 {
             let lanes = sets.into_iter().map(|set| Lane {
                 x: set.text.x,
                 width: set.text.width,
-                fragments: self.set_fragments(&set),
+                fragments: self.set_fragments(&set, drop(&set)),
                 vertical_align: VerticalAlign::Top,
                 frame: Frame::default(),
             });
@@ -233,7 +240,8 @@ impl Composer<'_> {
         let mut sink = Sink::default();
         let mut footnotes = Vec::new();
         for set in &sets {
-            self.draw_lines(&set.paragraph, &set.lines, true, set.text, 0.0, &mut sink);
+            let top = drop(set);
+            self.draw_lines(&set.paragraph, &set.lines, true, set.text, top, &mut sink);
             footnotes.extend(set.paragraph.footnotes(&set.lines));
         }
         Fragment {
@@ -244,15 +252,16 @@ impl Composer<'_> {
         }
     }
 
-    /// One fragment per line.
-    fn set_fragments(&mut self, set: &Set) -> VecDeque<Fragment> {
-        let lines = set.lines.chunks(1);
+    /// One fragment per line, the first one `drop` points lower.
+    fn set_fragments(&mut self, set: &Set, drop: f32) -> VecDeque<Fragment> {
+        let lines = set.lines.chunks(1).enumerate();
         lines
-            .map(|line| {
+            .map(|(index, line)| {
                 let mut sink = Sink::default();
-                let height = self.draw_lines(&set.paragraph, line, false, set.text, 0.0, &mut sink);
+                let top = if index == 0 { drop } else { 0.0 };
+                let height = self.draw_lines(&set.paragraph, line, false, set.text, top, &mut sink);
                 Fragment {
-                    height,
+                    height: top + height,
                     footnotes: set.paragraph.footnotes(line).collect(),
                     keep: line[0].keep,
                     body: Body::Solid(sink),

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use platen_document::{
-    bound::{Direction, Inline, StyleId, TabLeader},
+    bound::{Align, Direction, Inline, StyleId, TabLeader},
     work,
 };
 use unicode_bidi::{BidiInfo, Level};
 
-use super::{Atom, Break, Paragraph, SCRIPT_SIZE, TextContext};
+use super::{
+    Atom, Break, Paragraph, SCRIPT_SIZE, TextContext,
+    clusters::{clusters, has_clusters},
+};
 use crate::shape::MAX_WORD_BYTES;
 
 /// A stretch of the paragraph's text with one style and link.
@@ -208,11 +211,42 @@ impl TextContext<'_> {
                 let trimmed =
                     part.trim_end_matches(|c: char| c.is_whitespace() && !has_own_width(c));
                 let spaces = part[trimmed.len()..].chars().filter(|c| *c != '\n').count();
-                self.push_atom(&mut paragraph, trimmed, spaces, &spans[span], after, level);
+                let justified = self.styles[spans[span].style].align == Align::Justify;
+                if justified && has_clusters(trimmed) {
+                    let parts = clusters(trimmed);
+                    self.push_clusters(&mut paragraph, &parts, spaces, &spans[span], after, level);
+                } else {
+                    self.push_atom(&mut paragraph, trimmed, spaces, &spans[span], after, level);
+                }
                 start = end;
             }
         }
         paragraph
+    }
+
+    /// Pushes a word as its clusters, with gaps between them that justified lines stretch.
+    fn push_clusters(
+        &mut self,
+        paragraph: &mut Paragraph,
+        parts: &[&str],
+        spaces: usize,
+        span: &Span,
+        after: Break,
+        level: u8,
+    ) {
+        for (index, part) in parts.iter().enumerate() {
+            let Some(next) = parts.get(index + 1) else {
+                self.push_atom(paragraph, part, spaces, span, after, level);
+                return;
+            };
+            self.push_atom(paragraph, part, 0, span, Break::Never, level);
+            if let Some(atom) = paragraph.atoms.last_mut()
+                && let Some(before) = part.chars().next_back()
+                && let Some(behind) = next.chars().next()
+            {
+                atom.flex_between(before, behind);
+            }
+        }
     }
 
     /// A gap, whose width is known when the paragraph gets its lines. No line ends before or behind

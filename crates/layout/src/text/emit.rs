@@ -136,6 +136,20 @@ impl TextContext<'_> {
         tags: &mut Tags,
         sink: &mut Sink,
     ) {
+        match self.stretched(paragraph, line, place) {
+            Some((paragraph, line)) => self.emit_words(&paragraph, &line, place, tags, sink),
+            None => self.emit_words(paragraph, line, place, tags, sink),
+        }
+    }
+
+    fn emit_words(
+        &mut self,
+        paragraph: &Paragraph,
+        line: &Line,
+        place: Placement,
+        tags: &mut Tags,
+        sink: &mut Sink,
+    ) {
         work::check();
         let atoms = &paragraph.atoms[line.atoms.clone()];
         if atoms.is_empty() {

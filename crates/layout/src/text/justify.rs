@@ -1,5 +1,5 @@
 //! Where a justified line gives and takes: word spaces; between the characters of Chinese and
-//! Japanese and at their full-width punctuation; between the words and syllables of scripts that
+//! Japanese and at their full-width punctuation; between the words and clusters of scripts that
 //! write no spaces.
 //!
 //! Source: W3C, Requirements for Japanese Text Layout (JLReq), §3.1.9 and §3.8.
@@ -13,8 +13,9 @@ const SPACE_STRETCH: f32 = 0.5;
 const SPACE_SHRINK: f32 = 0.36;
 /// How much the gap between two Han characters or kana may grow in a line that is still good, in em.
 const CHARACTER_STRETCH: f32 = 0.06;
-/// How much the gap between words and syllables of Thai and its like may grow, in em.
-const SYLLABLE_STRETCH: f32 = 0.03;
+/// How much the gap between words and clusters of Thai and its like may grow in a line that is still
+/// good, in em.
+const CLUSTER_STRETCH: f32 = 0.03;
 /// How much of the blank half of full-width brackets and commas may go, in em.
 const PUNCTUATION_SHRINK: f32 = 0.25;
 /// The blank half of a full-width sign, in em.
@@ -33,12 +34,6 @@ impl Atom {
     /// `behind`.
     pub(super) fn flex_between(&mut self, before: char, behind: char) {
         let wide = |c: char| Script::of(c) == Some(Script::Han);
-        let spaceless = |c: char| {
-            matches!(
-                Script::of(c),
-                Some(Script::Thai | Script::Lao | Script::Khmer | Script::Myanmar)
-            )
-        };
         if wide(before) || wide(behind) {
             self.stretch = self.size * CHARACTER_STRETCH;
             let blank = is_closing(before) || is_opening(behind);
@@ -47,8 +42,8 @@ impl Atom {
             } else {
                 0.0
             };
-        } else if spaceless(before) && spaceless(behind) {
-            self.stretch = self.size * SYLLABLE_STRETCH;
+        } else if is_spaceless(before) && is_spaceless(behind) {
+            self.stretch = self.size * CLUSTER_STRETCH;
         }
     }
 }
@@ -71,6 +66,14 @@ impl TextContext<'_> {
             false => 0.0,
         }
     }
+}
+
+/// Whether a character belongs to a script that writes no spaces and hangs marks on its letters.
+pub(super) fn is_spaceless(character: char) -> bool {
+    matches!(
+        Script::of(character),
+        Some(Script::Thai | Script::Lao | Script::Khmer | Script::Myanmar)
+    )
 }
 
 /// Full-width commas and closing brackets (JLReq classes cl-02 and cl-07), blank in their right

@@ -2,10 +2,12 @@
 //! lines, lines become placed words.
 
 mod atoms;
+mod clusters;
 mod emit;
 mod hanging;
 mod hyphen;
 mod justify;
+mod kashida;
 mod lines;
 mod paragraph_fit;
 mod pictures;

@@ -79,6 +79,9 @@ pub struct Arguments {
     /// Name of the table to write as CSV.
     #[arg(long)]
     table: Option<String>,
+    /// Bring the fonts in an HTML file, reduced to what it uses.
+    #[arg(long)]
+    embed_fonts: bool,
     /// Character between the fields of a CSV, or `tab`; default: `,`.
     #[arg(long, value_name = "CHARACTER", value_parser = separator)]
     csv_separator: Option<char>,
@@ -222,6 +225,7 @@ fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
         page: arguments.page,
         dots_per_inch: arguments.dpi,
         preview: None,
+        embed_fonts: arguments.embed_fonts,
         csv: CsvOptions {
             table: arguments.table.clone(),
             delimiter: arguments.csv_separator.unwrap_or(','),

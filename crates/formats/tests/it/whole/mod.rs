@@ -207,7 +207,7 @@ fn docx_holds_every_word_once_in_order() {
 #[test]
 fn html_holds_every_word_once_in_order() {
     each(60, 3, |made| {
-        let written = html::write(&bound(made.template.clone())).unwrap();
+        let written = html::write(&bound(made.template.clone()), None).unwrap();
         let page = String::from_utf8(written.bytes).unwrap();
         let mut said = String::new();
         for piece in page.split_once("<body").unwrap().1.split('<') {
