@@ -12,10 +12,37 @@ pub trait Host: Send + Sync {
     /// Current time, in seconds since 1970-01-01T00:00:00Z, for `now()` and the document's date.
     fn now_unix_seconds(&self) -> i64;
 
+    /// Draws a text of a picture; `None` if there are no fonts here.
+    fn outline(&self, _text: &str, _font: &DrawnFont) -> Option<DrawnText> {
+        None
+    }
+
     /// Calls the template's helpers; `None` if that is not possible here.
     fn helpers(&self) -> Option<Arc<dyn Helpers>> {
         None
     }
+}
+
+/// The font of a text in a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnFont {
+    /// Families, best first.
+    pub families: Vec<String>,
+    /// Weight, 1 to 1000.
+    pub weight: u16,
+    /// Whether it is italic.
+    pub italic: bool,
+    /// Size, in units of the picture.
+    pub size: f32,
+}
+
+/// A text on one line as outlines, from the start of its baseline, in the units of the size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnText {
+    /// Path data of SVG, with the y axis down.
+    pub path: String,
+    /// Width.
+    pub width: f32,
 }
 
 /// Calls the helpers of one template.

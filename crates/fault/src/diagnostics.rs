@@ -357,7 +357,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("style-cycle", "Styles inherit from each other in a circle."),
     ("summary-rows-omitted", "CSV can hold only data rows."),
     ("svg-rasterized", "The format shows SVG drawings as pixels."),
-    ("svg-text-omitted", "Texts in SVG pictures are not drawn."),
+    (
+        "svg-text-omitted",
+        "Some texts of an SVG picture are not drawn.",
+    ),
     ("table-without-header", "No column of a table has a header."),
     (
         "tables-omitted",

@@ -22,9 +22,9 @@ use std::{sync::Arc, time::Duration};
 
 use axum::middleware::from_fn_with_state;
 use platen_server::{
-    Extension,
+    Extension, GotenbergConfig,
     deferred::layer::{self, Deferral},
-    operation::Mounted,
+    operation::{Mounted, Route},
     services::Services,
 };
 
@@ -34,6 +34,7 @@ use self::{api::FormApi, download::Downloads, webhook::Webhooks};
 struct Gotenberg {
     api: FormApi,
     deferral: Deferral,
+    settings: GotenbergConfig,
 }
 
 /// Adds the Gotenberg routes to the service.
@@ -56,17 +57,26 @@ pub fn extension(services: &Services) -> Arc<dyn Extension> {
     Arc::new(Gotenberg {
         api,
         deferral: Deferral::new(services),
+        settings: config.gotenberg.clone(),
     })
+}
+
+impl Gotenberg {
+    /// The routes that are not switched off.
+    fn kept(&self, mut routes: Vec<Route<FormApi>>) -> Vec<Route<FormApi>> {
+        routes.retain(|route| !self.settings.disables(route.path()));
+        routes
+    }
 }
 
 impl Extension for Gotenberg {
     fn mount(&self, mounted: &mut Mounted) {
         let mut forms = Mounted::default();
-        forms.add(declaration::routes(), self.api.clone());
+        forms.add(self.kept(declaration::routes()), self.api.clone());
         let defer = from_fn_with_state(self.deferral.clone(), layer::handle);
         let dialect = from_fn_with_state(self.api.clone(), convention::handle);
         forms.router = forms.router.route_layer(defer).route_layer(dialect);
         mounted.merge(forms);
-        mounted.add(system::routes(), self.api.clone());
+        mounted.add(self.kept(system::routes()), self.api.clone());
     }
 }

@@ -7,6 +7,7 @@ mod compose;
 mod face;
 pub mod figure;
 pub mod fonts;
+mod outlined_text;
 pub mod page;
 mod script;
 pub mod shape;

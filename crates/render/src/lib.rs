@@ -6,6 +6,7 @@
 //! more: HTML templates, JavaScript helpers, and sandboxes for untrusted input.
 
 mod description;
+mod drawing_host;
 mod error;
 mod fonts;
 mod format;

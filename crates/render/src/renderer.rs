@@ -21,6 +21,7 @@ use serde_json::Value as Json;
 
 use crate::{
     Error, Format, RenderOptions,
+    drawing_host::DrawingHost,
     fonts::{self, MapFile},
     preview,
     unused_options::{Medium, unused_options},
@@ -160,8 +161,13 @@ impl Renderer {
             orientation: options.orientation,
             ..BindOptions::default()
         };
-        let mut document =
-            platen_document::bind(template, &data, &bind_options, host).map_err(Error::Mistakes)?;
+        let host = DrawingHost {
+            host,
+            shaper: Mutex::new(self.take_shaper()),
+        };
+        let bound = platen_document::bind(template, &data, &bind_options, &host);
+        self.give_shaper(host.shaper.into_inner());
+        let mut document = bound.map_err(Error::Mistakes)?;
         // Long tables need a lot of memory: each stage frees what the next one does not need.
         drop(data);
         clock.mark("bind")?;

@@ -25,7 +25,7 @@ use tracing::{debug, info, warn};
 
 use crate::{
     base_url::BaseUrl, config::Config, flows::Flows, leadership::is_for_leader, metrics::Metrics,
-    middleware::Peer, problem::Problem, request_id, throttle::Throttle,
+    middleware::Peer, problem::Problem, request_id, root_path, throttle::Throttle,
 };
 
 /// Timeout of a body that no route reads: this much after the routes' own timeout.
@@ -84,6 +84,7 @@ pub(crate) async fn serve(
         router,
         client: Client::Unix,
         proxies: Arc::clone(&config.exposure.trusted),
+        root_path: config.gotenberg.root_path.as_str().into(),
         forward,
         is_internal: false,
     };
@@ -172,6 +173,8 @@ struct ConnectionService {
     /// The other end of the connection.
     client: Client,
     proxies: Arc<TrustedProxies>,
+    /// Path before Gotenberg's routes.
+    root_path: Arc<str>,
     /// Forwards to the leader, if this process is a follower.
     forward: Option<Arc<Forward>>,
     /// True on the peer listener.
@@ -198,6 +201,7 @@ impl ConnectionService {
 
 impl Handler for ConnectionService {
     fn handle(&self, mut request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
+        root_path::take_off(&mut request, &self.root_path);
         let (peer, base_url) = self.origin(&mut request);
         let for_leader = is_for_leader(&request);
         if let Some(forward) = self.forward.as_ref().filter(|_| for_leader) {

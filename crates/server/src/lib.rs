@@ -41,6 +41,7 @@ pub mod rendering;
 mod request_id;
 pub mod respond;
 mod results;
+mod root_path;
 mod router;
 mod routes;
 mod sandbox;
@@ -56,9 +57,9 @@ mod throttle;
 pub use self::{
     config::{
         CONTROLLER_SOCKET, ChildIsolation, Config, ConfigError, DatabaseConfig, DownloadConfig,
-        ExposureConfig, FOREIGN, Foreign, LogFormat, LogLevel, MailConfig, RenderIsolation,
-        SETTINGS, SandboxLevel, Setting, Settings, TraceConfig, Weakness, WebhookConfig,
-        read_secret_file, secret_variable,
+        ExposureConfig, FOREIGN, Foreign, GotenbergConfig, LogFormat, LogLevel, MailConfig,
+        RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings, TraceConfig, Weakness,
+        WebhookConfig, read_secret_file, secret_variable,
     },
     extension::{Extension, ExtensionFactory},
     server::{Server, serve},

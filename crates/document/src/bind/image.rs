@@ -76,7 +76,7 @@ impl Binder<'_> {
         let made = match self.images.get(&address) {
             Some(known) => known.clone().ok_or_else(String::new),
             None if empty => Err(String::new()),
-            None => (self.load(&address).and_then(|bytes| check(&bytes)))
+            None => (self.load(&address).and_then(|bytes| self.check(&bytes)))
                 .map(Arc::new)
                 .map_err(|failure| failure.message),
         };
@@ -109,17 +109,9 @@ impl Binder<'_> {
             // A failure was reported at the first use of the source.
             return known.clone();
         }
-        let made = self.load(&source).and_then(|bytes| check(&bytes));
+        let made = self.load(&source).and_then(|bytes| self.check(&bytes));
         let made = match made {
-            Ok(data) => {
-                if data.format == ImageFormat::Svg && svg::has_text(&data.bytes) {
-                    self.warn(
-                        "svg-text-omitted",
-                        "texts in SVG pictures are not drawn; convert them to paths",
-                    );
-                }
-                Some(Arc::new(data))
-            }
+            Ok(data) => Some(Arc::new(data)),
             Err(failure) => {
                 self.report(failure, scope);
                 None
@@ -127,6 +119,21 @@ impl Binder<'_> {
         };
         self.images.insert(source, made.clone());
         made
+    }
+
+    /// Checks an image without decoding its pixels; draws the texts of an SVG.
+    fn check(&mut self, bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
+        if !svg::is_svg(bytes) {
+            return check(bytes);
+        }
+        let (data, lacks) = svg::parse(bytes, self.host)?;
+        if lacks {
+            self.warn(
+                "svg-text-omitted",
+                "some texts of this SVG are not drawn; convert them to paths",
+            );
+        }
+        Ok(data)
     }
 
     /// Loads a picture, or page `page` of a PDF, for the background of pages.
@@ -247,9 +254,6 @@ fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
             "the picture has {} bytes; at most {MAX_BYTES} are allowed",
             bytes.len()
         )));
-    }
-    if svg::is_svg(bytes) {
-        return svg::parse(bytes);
     }
     let format = match imagesize::image_type(bytes) {
         Ok(ImageType::Png) => ImageFormat::Png,

@@ -29,6 +29,8 @@ mod row_rule;
 mod section;
 mod sheet_column;
 mod svg;
+mod svg_style;
+mod svg_text;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! SVG pictures: parsed without files, network, scripts or fonts, and with bounds.
+//! SVG pictures: parsed without files, network or scripts, and with bounds.
 
 use std::sync::{
     Arc,
@@ -11,10 +11,11 @@ use usvg::{
     roxmltree::{Document, Node, NodeId, ParsingOptions},
 };
 
-use super::image::too_large;
+use super::{image::too_large, svg_text};
 use crate::{
     bound::{ImageData, ImageFormat},
     expression::Failure,
+    host::Host,
 };
 
 /// Maximum size of an SVG in bytes. A small one may still repeat its elements a million times, which
@@ -36,28 +37,54 @@ pub(super) fn is_svg(bytes: &[u8]) -> bool {
         && start.contains("<svg")
 }
 
-/// Whether a drawing has texts, which need fonts and are left out.
-pub(super) fn has_text(bytes: &[u8]) -> bool {
-    String::from_utf8_lossy(bytes).contains("<text")
-}
-
 /// A drawing that the program itself made, as an image. `None` if it breaks the bounds of drawings.
 #[must_use]
 pub fn svg_picture(bytes: &Arc<[u8]>) -> Option<ImageData> {
-    parse(bytes).ok()
+    read(bytes).ok()
 }
 
-/// Parses a drawing.
+/// Parses a drawing, with its texts as outlines. Also says whether texts are missing.
 ///
 /// # Errors
 /// It is too large, damaged, or refers to other files.
-pub(super) fn parse(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
+pub(super) fn parse(bytes: &Arc<[u8]>, host: &dyn Host) -> Result<(ImageData, bool), Failure> {
     if bytes.len() > MAX_BYTES {
         return Err(too_large(format!(
             "the SVG has {} bytes; at most {MAX_BYTES} are allowed",
             bytes.len()
         )));
     }
+    let text = std::str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
+    if !text.contains("<text") {
+        return Ok((read(bytes)?, false));
+    }
+    let document = xml(text)?;
+    let drawn = svg_text::outlined(text, &document, host);
+    Ok((read(&Arc::from(drawn.source.into_bytes()))?, drawn.lacks))
+}
+
+fn unreadable(reason: String) -> Failure {
+    Failure::new("invalid-image", format!("the SVG cannot be read: {reason}"))
+}
+
+/// The elements of a drawing, within the depth that drawing recurses into.
+fn xml(text: &str) -> Result<Document<'_>, Failure> {
+    // Illustrator begins its files with a document type, whose entities the parser bounds.
+    let parsing = ParsingOptions {
+        allow_dtd: true,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(text, parsing)
+        .map_err(|error| unreadable(error.to_string()))?;
+    if depth_exceeds(&document) {
+        return Err(too_large(format!(
+            "the SVG nests or repeats its groups deeper than {MAX_DEPTH} levels"
+        )));
+    }
+    Ok(document)
+}
+
+fn read(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
     let refers = Arc::new(AtomicBool::new(false));
     let noticed = Arc::clone(&refers);
     let options = Options {
@@ -77,21 +104,8 @@ pub(super) fn parse(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
         },
         ..Options::default()
     };
-    let unreadable =
-        |reason: String| Failure::new("invalid-image", format!("the SVG cannot be read: {reason}"));
     let text = std::str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
-    // Illustrator begins its files with a document type, whose entities the parser bounds.
-    let parsing = ParsingOptions {
-        allow_dtd: true,
-        ..ParsingOptions::default()
-    };
-    let document = Document::parse_with_options(text, parsing)
-        .map_err(|error| unreadable(error.to_string()))?;
-    if depth_exceeds(&document) {
-        return Err(too_large(format!(
-            "the SVG nests or repeats its groups deeper than {MAX_DEPTH} levels"
-        )));
-    }
+    let document = xml(text)?;
     let tree =
         Tree::from_xmltree(&document, &options).map_err(|error| unreadable(error.to_string()))?;
     if refers.load(Ordering::Relaxed) {
@@ -181,7 +195,7 @@ mod tests {
     fn parsed(svg: &str) -> Result<ImageData, Failure> {
         let bytes: Arc<[u8]> = Arc::from(svg.as_bytes());
         assert!(is_svg(&bytes), "{svg}");
-        parse(&bytes)
+        read(&bytes)
     }
 
     #[test]

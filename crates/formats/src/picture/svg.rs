@@ -157,7 +157,7 @@ impl Writer<'_> {
         let _ = writeln!(
             self.definitions,
             "<path id=\"g{id}\" d=\"{}\"/>",
-            path(&outline)
+            path_data(&outline)
         );
         Some(id)
     }
@@ -259,7 +259,7 @@ impl Writer<'_> {
                     dash,
                 } => self.line(points, *width, *color, *dash),
                 Shape::Path { commands, fill } => {
-                    let data = path(commands);
+                    let data = path_data(commands);
                     self.push(format_args!("<path d=\"{data}\" fill=\"{fill}\"/>\n"));
                 }
                 Shape::Text { .. } => {}
@@ -268,7 +268,7 @@ impl Writer<'_> {
     }
 }
 
-fn path(commands: &[PathCommand]) -> String {
+fn path_data(commands: &[PathCommand]) -> String {
     let mut data = String::new();
     for command in commands {
         let written = match *command {

@@ -7,13 +7,14 @@ mod format;
 mod names;
 mod number_format;
 mod page;
+mod scatter;
 mod sheet;
 mod table;
 mod totals;
 
 use std::collections::{HashMap, HashSet};
 
-use platen_document::bound::{BlockKind, Document, Section};
+use platen_document::bound::{BlockKind, ChartKind, Document, Section};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet};
 
 pub use self::number_format::number_format;
@@ -113,7 +114,10 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
     if let Some(sheet) = data.into_sheet()? {
         workbook.push_worksheet(sheet);
     }
-    let bytes = workbook.save_to_buffer()?;
+    let mut bytes = workbook.save_to_buffer()?;
+    if has_scatter(document) {
+        bytes = scatter::ordered(bytes)?;
+    }
     Ok(report.finish(bytes))
 }
 
@@ -126,6 +130,17 @@ fn properties(document: &Document) -> Result<DocProperties, Error> {
         .set_subject(metadata.subject.as_deref().unwrap_or_default())
         .set_keywords(metadata.keywords.join(", "))
         .set_creation_datetime(&created))
+}
+
+fn has_scatter(document: &Document) -> bool {
+    let mut found = false;
+    for section in &document.sections {
+        walk(&section.body, &mut |block| {
+            found |=
+                matches!(&block.kind, BlockKind::Chart(chart) if chart.kind == ChartKind::Scatter);
+        });
+    }
+    found
 }
 
 fn count_tables(section: &Section) -> usize {

@@ -377,3 +377,32 @@ fn the_service_answers_as_gotenberg_does() {
         assert!(!app.get(path).header("gotenberg-trace").is_empty());
     }
 }
+
+#[test]
+fn routes_stand_below_the_root_path_and_can_be_switched_off() {
+    let app = TestApp::with(Settings {
+        api_root_path: Some("/convert/".to_owned()),
+        chromium_disable_routes: Some(true),
+        prometheus_disable_collect: Some(true),
+        ..Settings::default()
+    });
+    for path in ["/health", "/convert/health", "/convert/version"] {
+        assert_eq!(app.get(path).status, 200, "{path}");
+    }
+    for path in [
+        "/prometheus/metrics",
+        "/convert/prometheus/metrics",
+        "/convert/templates",
+    ] {
+        assert_eq!(app.get(path).status, 404, "{path}");
+    }
+    let form = |path: &str| app.send("POST", path, &[], b"").status;
+    assert_eq!(form("/forms/chromium/convert/html"), 404);
+    assert_eq!(form("/convert/forms/chromium/convert/html"), 404);
+    // The routes are there, and the form is wrong.
+    assert_eq!(
+        form("/forms/pdfengines/merge"),
+        form("/convert/forms/pdfengines/merge")
+    );
+    assert_ne!(form("/convert/forms/pdfengines/merge"), 404);
+}

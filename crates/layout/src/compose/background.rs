@@ -7,11 +7,9 @@ use platen_document::{
     bound::{Background, Crop, FoldMarks, LineStyle, Watermark},
 };
 
-use unicode_bidi::BidiInfo;
-
 use super::composer::Composer;
 use crate::{
-    figure::{Figure, PathCommand, Shape, glyph_outline},
+    figure::{Figure, PathCommand, Shape},
     page::{Area, Artifact, Item, Page},
 };
 
@@ -54,7 +52,10 @@ impl Composer<'_> {
     /// The text as outlines, so that it is no text for readers, about the middle of the page.
     fn watermark(&mut self, watermark: &Watermark, page: &Page) -> Option<Item> {
         let color = self.style(watermark.style).color;
-        let (commands, width) = self.text_outline(watermark);
+        let (commands, width) = self
+            .text
+            .shaper
+            .outline_text(&watermark.text, &self.text.styles[watermark.style]);
         let (sin, cos) = watermark.angle.to_radians().sin_cos();
         let size = watermark.size_on((page.width, page.height), width);
         let turn = |x: f32, y: f32| {
@@ -84,42 +85,6 @@ impl Composer<'_> {
             at: (0.0, 0.0),
         })
     }
-
-    /// The outlines of a text on one line, from the start of its baseline, one unit per em, and its
-    /// width.
-    fn text_outline(&mut self, watermark: &Watermark) -> (Vec<PathCommand>, f32) {
-        let key = self.text.shaper.key(watermark.style, &self.text.styles);
-        let space = self.text.shaper.primary(key).space;
-        let line = watermark.text.split_whitespace().collect::<Vec<_>>();
-        let line = line.join(" ");
-        let mut commands = Vec::new();
-        let mut x = 0.0;
-        for (text, rtl) in visual_words(&line) {
-            if text == " " {
-                x += space;
-                continue;
-            }
-            let mut words = Vec::new();
-            self.text.shaper.shape(key, text, rtl, &mut words);
-            for id in words {
-                let word = self.text.shaper.word(id);
-                let Some(face) = self.text.shaper.face(word.face) else {
-                    continue;
-                };
-                let units = face.units_per_em;
-                let mut pen = x;
-                for glyph in &word.glyphs {
-                    let left = pen + f32::from(glyph.x_offset) / units;
-                    let up = f32::from(glyph.y_offset) / units;
-                    let outline = glyph_outline(face, glyph.id);
-                    commands.extend(outline.iter().map(|it| it.moved(|x, y| (left + x, y - up))));
-                    pen += f32::from(glyph.advance) / units;
-                }
-                x += word.width;
-            }
-        }
-        (commands, x)
-    }
 }
 
 /// Draws fold marks at the left edge of a page.
@@ -133,58 +98,5 @@ fn fold_marks(marks: FoldMarks, height: f32, items: &mut Vec<Item>) {
             color: MARK,
             style: LineStyle::Solid,
         });
-    }
-}
-
-/// The words and spaces of a line from left to right (UAX #9), and whether each is read from right
-/// to left.
-fn visual_words(line: &str) -> Vec<(&str, bool)> {
-    let bidi = BidiInfo::new(line, None);
-    let mut words = Vec::new();
-    for paragraph in &bidi.paragraphs {
-        let (levels, runs) = bidi.visual_runs(paragraph, paragraph.range.clone());
-        for run in runs {
-            let rtl = levels[run.start].is_rtl();
-            let first = words.len();
-            for word in line[run].split_inclusive(' ') {
-                let (text, space) = match word.strip_suffix(' ') {
-                    Some(text) => (text, Some(" ")),
-                    None => (word, None),
-                };
-                let text = Some(text).filter(|text| !text.is_empty());
-                words.extend(text.into_iter().chain(space).map(|piece| (piece, rtl)));
-            }
-            if rtl {
-                words[first..].reverse();
-            }
-        }
-    }
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_a_watermark_stand_in_the_order_in_which_they_are_seen() {
-        let seen = |line| visual_words(line);
-        assert_eq!(seen("a b"), [("a", false), (" ", false), ("b", false)]);
-        let hebrew = "\u{5d0}\u{5d1} \u{5d2}";
-        assert_eq!(
-            seen(hebrew),
-            [("\u{5d2}", true), (" ", true), ("\u{5d0}\u{5d1}", true)]
-        );
-        let mixed = "No \u{5d0} \u{5d1}";
-        assert_eq!(
-            seen(mixed),
-            [
-                ("No", false),
-                (" ", false),
-                ("\u{5d1}", true),
-                (" ", true),
-                ("\u{5d0}", true)
-            ]
-        );
     }
 }

@@ -119,7 +119,8 @@ impl Shaper {
         key
     }
 
-    fn chain_key(&mut self, style: &Style) -> FontKey {
+    /// The font key of a style of no document.
+    pub(crate) fn chain_key(&mut self, style: &Style) -> FontKey {
         let want = Want {
             weight: style.weight(),
             width: style.font_width,

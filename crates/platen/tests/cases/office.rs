@@ -149,6 +149,16 @@ fn collect(node: &Value, words: &mut BTreeSet<String>) {
             if let Some(header) = fields.get("header").and_then(Value::as_str) {
                 add(header, words);
             }
+            // The headers of columns that show none name them for screen readers only.
+            if fields.get("showHeader") == Some(&Value::Bool(false)) {
+                let mut fields = fields.clone();
+                let columns = fields.get_mut("columns").and_then(Value::as_array_mut);
+                for column in columns.into_iter().flatten() {
+                    column.as_object_mut().map(|column| column.remove("header"));
+                }
+                fields.values().for_each(|node| collect(node, words));
+                return;
+            }
             fields.values().for_each(|node| collect(node, words));
         }
         _ => {}

@@ -6,6 +6,7 @@ mod download;
 mod exposure;
 mod flow;
 mod foreign;
+mod gotenberg;
 mod hardening;
 mod outside;
 mod print;
@@ -36,6 +37,7 @@ pub use self::{
     exposure::ExposureConfig,
     flow::FlowConfig,
     foreign::{FOREIGN, Foreign},
+    gotenberg::GotenbergConfig,
     hardening::Weakness,
     outside::{DatabaseConfig, MailConfig},
     process::{CONTROLLER_SOCKET, ProcessConfig},
@@ -211,6 +213,9 @@ pub struct Config {
     /// Files that forms name by URL.
     #[serde(flatten)]
     pub download: DownloadConfig,
+    /// Gotenberg's routes.
+    #[serde(flatten)]
+    pub gotenberg: GotenbergConfig,
     /// Signing keys, and the authorities that are asked and trusted.
     #[serde(flatten)]
     pub signature: SignatureConfig,
@@ -260,6 +265,7 @@ impl Config {
             results: ResultConfig::resolve(&settings)?,
             webhook: WebhookConfig::resolve(&settings),
             download: DownloadConfig::resolve(&settings),
+            gotenberg: GotenbergConfig::resolve(&settings)?,
             signature: SignatureConfig::resolve(&settings),
             trace: TraceConfig::resolve(&settings)?,
             database: DatabaseConfig::resolve(&settings),

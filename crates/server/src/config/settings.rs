@@ -264,6 +264,13 @@ settings! {
         download_allow_private_addresses: bool = "DOWNLOAD_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
         download_timeout_ms: u64 = "DOWNLOAD_TIMEOUT_MS", "30000", "Timeout of all files that a form names.";
     }
+    "Gotenberg's routes" {
+        api_root_path: String = "API_ROOT_PATH", "/", "Path before Gotenberg's routes, such as `/gotenberg/`; they answer without it, too. The other routes of the service have none.";
+        chromium_disable_routes: bool = "CHROMIUM_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/chromium` answer 404.";
+        libreoffice_disable_routes: bool = "LIBREOFFICE_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/libreoffice` answer 404.";
+        pdfengines_disable_routes: bool = "PDFENGINES_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/pdfengines` answer 404.";
+        prometheus_disable_collect: bool = "PROMETHEUS_DISABLE_COLLECT", "false", "`/prometheus/metrics` answers 404; `/metrics` stays.";
+    }
     "Signatures of PDF files" {
         signature_keys_dir: PathBuf = "SIGNATURE_KEYS_DIR", "none", "Folder of the keys that sign: `NAME.pem` with key and certificates, or `NAME.p12` (PKCS #12) with its password in `NAME.password`. Whoever may render may sign with them.";
         signature_trust_file: PathBuf = "SIGNATURE_TRUST_FILE", "none", "PEM file with the authorities that are trusted where signatures are verified.";

@@ -17,6 +17,14 @@ pub struct Route<S> {
     pub(super) alias: Option<&'static str>,
 }
 
+impl<S> Route<S> {
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &'static str {
+        self.operation.path
+    }
+}
+
 /// `GET path`, handled by `handler`. The builder methods of [`Route`] describe it.
 pub fn get<S, H, T>(path: &'static str, handler: H) -> Route<S>
 where

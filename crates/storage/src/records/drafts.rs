@@ -101,16 +101,15 @@ pub struct StoredDraft {
     pub source: Arc<[u8]>,
 }
 
+/// Revisions start below this, so that none overflows.
+const LAST_START: u32 = 1 << 30;
+
 /// The revision that a write gives a draft whose revision is `current`, if the writer `expected`
-/// that one. A new draft starts at the seconds since 1970: past the revisions of a deleted one,
-/// unless that was written more often than once a second.
-pub(super) fn next_revision(
-    current: Option<u32>,
-    expected: Option<u32>,
-    now_unix_ms: i64,
-) -> Result<u32, Error> {
+/// that one. A new draft starts anywhere, so that a write to one that was deleted and made anew does
+/// not meet a former revision.
+pub(super) fn next_revision(current: Option<u32>, expected: Option<u32>) -> Result<u32, Error> {
     match (current, expected) {
-        (None, None) => Ok(u32::try_from(now_unix_ms / 1000).unwrap_or(1)),
+        (None, None) => Ok(fastrand::u32(1..LAST_START)),
         (Some(current), Some(expected)) if current == expected => Ok(current + 1),
         (Some(current), None) => Err(Error::Exists(current)),
         (Some(current), Some(_)) => Err(Error::Stale(current)),

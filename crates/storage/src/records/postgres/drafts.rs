@@ -59,7 +59,7 @@ async fn put(
     updated_unix_ms: i64,
 ) -> Result<DraftInfo, Failure> {
     let current = revision(connection, kind, &draft.key).await?;
-    let revision = next_revision(current, expected, updated_unix_ms)?;
+    let revision = next_revision(current, expected)?;
     // Another writer may have made the draft after the look.
     let conflict = match expected {
         None => "DO NOTHING",

@@ -83,7 +83,7 @@ impl DraftStore for Drafts {
         self.database.write(move |transaction| {
             let updated_unix_ms = now_unix_ms();
             let current = revision(transaction, kind, &draft.key)?;
-            let revision = next_revision(current, expected, updated_unix_ms)?;
+            let revision = next_revision(current, expected)?;
             transaction
                 .prepare_cached(
                     "INSERT OR REPLACE INTO drafts

@@ -1,0 +1,85 @@
+//! Settings of Gotenberg's routes, by its names.
+
+use serde::Serialize;
+
+use super::{ConfigError, Settings, is_on};
+
+/// Which of Gotenberg's routes there are, and where.
+#[derive(Clone, Debug, Serialize)]
+pub struct GotenbergConfig {
+    /// Path before its routes, with a slash at both ends.
+    #[serde(rename = "api_root_path")]
+    pub root_path: String,
+    /// Switches off `/forms/chromium`.
+    pub chromium_disable_routes: bool,
+    /// Switches off `/forms/libreoffice`.
+    pub libreoffice_disable_routes: bool,
+    /// Switches off `/forms/pdfengines`.
+    pub pdfengines_disable_routes: bool,
+    /// Switches off `/prometheus/metrics`.
+    pub prometheus_disable_collect: bool,
+}
+
+impl GotenbergConfig {
+    pub(super) fn resolve(settings: &Settings) -> Result<Self, ConfigError> {
+        let root = settings.api_root_path.as_deref().unwrap_or("/");
+        let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "-_./".contains(sign);
+        if !root.starts_with('/') || !root.chars().all(is_plain) || root.contains("//") {
+            return Err(ConfigError {
+                message: "API_ROOT_PATH must be a path such as `/gotenberg/`".to_owned(),
+                hint: Some("use letters, digits, `-`, `_` and `.`, with a slash first".to_owned()),
+            });
+        }
+        Ok(Self {
+            root_path: format!("{}/", root.trim_end_matches('/')),
+            chromium_disable_routes: is_on(settings.chromium_disable_routes),
+            libreoffice_disable_routes: is_on(settings.libreoffice_disable_routes),
+            pdfengines_disable_routes: is_on(settings.pdfengines_disable_routes),
+            prometheus_disable_collect: is_on(settings.prometheus_disable_collect),
+        })
+    }
+
+    /// Whether the route at `path` is switched off.
+    #[must_use]
+    pub fn disables(&self, path: &str) -> bool {
+        [
+            (self.chromium_disable_routes, "/forms/chromium/"),
+            (self.libreoffice_disable_routes, "/forms/libreoffice/"),
+            (self.pdfengines_disable_routes, "/forms/pdfengines/"),
+            (self.prometheus_disable_collect, "/prometheus/"),
+        ]
+        .into_iter()
+        .any(|(off, prefix)| off && path.starts_with(prefix))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(root: &str) -> Result<GotenbergConfig, ConfigError> {
+        GotenbergConfig::resolve(&Settings {
+            api_root_path: Some(root.to_owned()),
+            chromium_disable_routes: Some(true),
+            ..Settings::default()
+        })
+    }
+
+    #[test]
+    fn a_root_path_has_slashes_at_both_ends() {
+        for (given, kept) in [("/", "/"), ("/a", "/a/"), ("/a/b/", "/a/b/")] {
+            assert_eq!(resolve(given).unwrap().root_path, kept);
+        }
+        for wrong in ["", "a", "/a b", "//", "/a?b"] {
+            assert!(resolve(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_switched_off_is_off() {
+        let config = resolve("/").unwrap();
+        assert!(config.disables("/forms/chromium/convert/html"));
+        assert!(!config.disables("/forms/libreoffice/convert"));
+        assert!(!config.disables("/prometheus/metrics"));
+    }
+}
