@@ -223,6 +223,34 @@ const scenarios = {
     assert.deepEqual(draft.body.map((one) => one.content), ["one by the first", "two by the second"]);
   },
 
+  async "two people who change the sample data choose what stays, and lose nothing"() {
+    await api("PUT", "templates/shared/sample", { name: "Ada", city: "London" });
+    const [first, second] = [await fresh(), await fresh()];
+    for (const page of [first, second]) {
+      await signIn(page, "templates/shared");
+      await page.locator(".page img").first().waitFor();
+      await openData(page);
+      await page.getByRole("button", { name: "Edit as JSON" }).click();
+    }
+    const sample = (page) => page.getByLabel("Sample data", { exact: true });
+    await sample(first).fill('{"name": "Grace", "city": "London"}');
+    await first.getByText(/^Saved/).waitFor();
+    await sample(second).fill('{"name": "Ada", "city": "Paris"}');
+    await second.getByText("Sample data changed by somebody else").waitFor();
+    // What was typed survives a reload, and is still not sent.
+    await second.reload();
+    await second.getByRole("button", { name: "Compare and choose…" }).click();
+    await second.getByText("Grace").waitFor();
+    await accessible(second, "clash of sample data");
+    await second.getByRole("radio", { name: /Grace/ }).check();
+    await second.getByRole("button", { name: "Save this choice" }).click();
+    await second.getByText(/^Saved/).waitFor();
+    const stored = async () => (await api("GET", "templates/shared/sample")).json();
+    assert.deepEqual(await stored(), { name: "Grace", city: "Paris" });
+    await second.getByRole("button", { name: "Undo", exact: true }).last().click();
+    await until(async () => (await stored()).name === "Ada");
+  },
+
   async "what is typed while the service is away is kept, and sent later"() {
     const page = await fresh();
     await signIn(page, "templates/shared");
@@ -462,6 +490,17 @@ async function nodeArea(page, path) {
   const [outer, inner] = [await page.locator(".page").first().boundingBox(), await mark.boundingBox()];
   await page.getByRole("treeitem").first().click();
   return { x: inner.x - outer.x, y: inner.y - outer.y, width: inner.width, height: inner.height };
+}
+
+/** Waits until something holds. */
+async function until(holds) {
+  for (const end = Date.now() + 15_000; !(await holds()); await new Promise((done) => setTimeout(done, 50))) assert.ok(Date.now() < end, `${holds}`);
+}
+
+/** Opens the drawer with the sample data. */
+async function openData(page) {
+  if (!(await page.getByRole("tab", { name: "Data" }).isVisible())) await page.keyboard.press("Control+b");
+  await page.getByRole("tab", { name: "Data" }).click();
 }
 
 /** Chooses the n-th node of the body in the outline. */

@@ -1,11 +1,9 @@
-// Dialogs of the editor: publication, clashes of two editors, and the call of the API.
+// Dialogs of the editor: publication, and the call of the API.
 
-import { html, useSignal, useEffect } from "./base.js";
-import { differences, set, remove } from "./pointer.js";
+import { html, useSignal } from "./base.js";
 import { grouped } from "./drawer.js";
 import { root as service } from "./api.js";
-import { plain } from "./nodes.js";
-import { Dialog, Failure, Loading, say } from "./parts.js";
+import { Dialog, Failure, say } from "./parts.js";
 import { t, tn } from "./text.js";
 
 export function Publish({ editing, problems, onClose }) {
@@ -34,41 +32,6 @@ export function Publish({ editing, problems, onClose }) {
       <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button><button class="button primary" disabled=${busy.value}>${t("Publish")}</button></div></form></${Dialog}>`;
 }
 
-/** Two people have changed one draft: each difference is decided, and nothing is lost. */
-export function Clash({ editing, onClose }) {
-  const theirs = useSignal(null);
-  const failure = useSignal(null);
-  const taken = useSignal(new Set());
-  useEffect(() => {
-    editing.theirs().then((found) => { theirs.value = found; }, (error) => { failure.value = error; });
-  }, []);
-  if (!theirs.value) return html`<${Dialog} title=${t("Two people have changed this template")} onClose=${onClose}>${failure.value ? html`<${Failure} error=${failure.value} />` : html`<${Loading} />`}</${Dialog}>`;
-  const all = differences(theirs.value.document, editing.document.value);
-  const settle = () => {
-    // Later places first, so that the places of the earlier ones stay.
-    const chosen = all.filter((_, index) => taken.value.has(index)).reverse();
-    const merged = chosen.reduce((value, one) => (one.before === undefined ? remove(value, one.path) : set(value, one.path, one.before)), editing.document.value);
-    editing.settle(merged, theirs.value);
-    onClose();
-    say(t("Both changes are in the draft now."));
-  };
-  const mine = () => { editing.settle(editing.document.value, theirs.value); onClose(); };
-  const choose = (index, isTheirs) => {
-    const next = new Set(taken.value);
-    if (isTheirs) next.add(index); else next.delete(index);
-    taken.value = next;
-  };
-  const shown = (value) => (value === undefined ? t("removed") : plain(value).slice(0, 120) || JSON.stringify(value).slice(0, 120));
-  return html`<${Dialog} wide title=${t("Two people have changed this template")} onClose=${onClose}>
-    <p>${t("Choose for each place what stays. Yours is chosen; nothing is saved before you decide.")}</p>
-    <ul class="clash">${all.map((one, index) => html`<li key=${one.path}><code class="small quiet">${one.path}</code><div class="clash-pair" role="radiogroup" aria-label=${one.path}>
-      <label><input type="radio" name=${`clash-${index}`} checked=${!taken.value.has(index)} onChange=${() => choose(index, false)} /><span><b>${t("Yours")}</b> ${shown(one.after)}</span></label>
-      <label><input type="radio" name=${`clash-${index}`} checked=${taken.value.has(index)} onChange=${() => choose(index, true)} /><span><b>${t("Theirs")}</b> ${shown(one.before)}</span></label></div></li>`)}</ul>
-    ${all.length === 0 && html`<p>${t("Both are the same by now.")}</p>`}
-    <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Later")}</button><button type="button" class="button" onClick=${() => { editing.settle(theirs.value.document, theirs.value); onClose(); }}>${t("Take all of theirs")}</button>
-      <button type="button" class="button primary" onClick=${taken.value.size ? settle : mine}>${t("Save this choice")}</button></div></${Dialog}>`;
-}
-
 /** How a program renders the template. */
 export function Copy({ editing, onClose }) {
   const language = useSignal("curl");
@@ -88,4 +51,3 @@ export function Copy({ editing, onClose }) {
     <p class="small quiet">${editing.live.value ? t("Callers get the live version, {version}.", { version: editing.live.value }) : t("Publish the template first: callers do not get drafts.")}</p>
     <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Close")}</button><button type="button" class="button primary" onClick=${() => navigator.clipboard.writeText(text).then(() => say(t("Copied.")))}>${t("Copy")}</button></div></${Dialog}>`;
 }
-

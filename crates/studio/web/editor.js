@@ -10,12 +10,13 @@ import { Canvas } from "./canvas.js";
 import { JsonView } from "./json-view.js";
 import { Drawer, grouped } from "./drawer.js";
 import { Palette } from "./palette.js";
-import { Publish, Clash, Copy } from "./editor-dialogs.js";
+import { Publish, Copy } from "./editor-dialogs.js";
+import { DraftClash, SampleClash, SaveState, saveNow } from "./save-state.js";
 import { schemaOfKind } from "./schema.js";
 import { sampleOf } from "./sample.js";
 import { Failure, Loading, Menu, say } from "./parts.js";
 import { Icon } from "./icons.js";
-import { t, tn, when, duration } from "./text.js";
+import { t, tn, duration } from "./text.js";
 
 const FORMATS = ["pdf", "docx", "pptx", "xlsx", "html", "csv"];
 
@@ -34,14 +35,6 @@ export function Editor({ key: _, name, session }) {
   if (failure.value) return html`<main class="content"><${Failure} error=${failure.value} /><p><a href="#/templates">${t("All templates")}</a></p></main>`;
   if (!root.value) return html`<main class="content"><${Loading} /></main>`;
   return html`<${Work} key=${name} ...${{ editing, preview, root: root.value, locked: !session.mayChange }} />`;
-}
-
-function savedText(editing) {
-  const texts = {
-    saving: t("Saving"), waiting: t("Saving"), saved: t("Saved {when}", { when: when(editing.savedAt.value) }),
-    offline: editing.isKept ? t("Offline, kept in this browser") : t("Offline, and too large to keep in this browser: leave this page open"), clash: t("Changed by somebody else"), failed: t("Not saved"),
-  };
-  return texts[editing.saving.value] ?? "";
 }
 
 function Work({ editing, preview, root, locked }) {
@@ -77,7 +70,7 @@ function Work({ editing, preview, root, locked }) {
       const act = (work) => { event.preventDefault(); work(); };
       if (control && event.key.toLowerCase() === "z" && !inCode(event)) act(() => (event.shiftKey ? editing.redo() : editing.undo()));
       else if (control && event.key.toLowerCase() === "y") act(() => editing.redo());
-      else if (control && event.key === "s") act(() => editing.save().then(() => say(savedText(editing))));
+      else if (control && event.key === "s") act(() => saveNow(editing));
       else if (control && event.key === "j") act(() => toView(view.value === "json" ? "design" : "json"));
       else if (control && event.key === "b") act(() => { drawer.value = !drawer.value; });
       else if (event.key === "F8") act(() => step(event.shiftKey ? -1 : 1));
@@ -102,9 +95,7 @@ function Work({ editing, preview, root, locked }) {
     <header class="editor-top"><a class="brand-small" href="#/templates" aria-label=${t("All templates")}><img src="studio/icon.svg" alt="" width="22" height="22" /></a>
       <div class="grow row crumbs"><a href="#/templates">${t("Templates")}</a><${Icon} name="chevron" /><h1 class="cut">${editing.name.value}</h1><code class="quiet cut wide-only">${editing.key}</code>
         ${editing.hasDraft.value ? html`<span class="badge on">${t("Draft")}</span>` : html`<span class="badge ok">${t("v{version} live", { version: editing.live.value })}</span>`}
-        <span class="small quiet cut" role="status">${savedText(editing)}</span>
-        ${editing.saving.value === "clash" && html`<button type="button" class="button danger" onClick=${() => { dialog.value = "clash"; }}>${t("Compare and choose…")}</button>`}
-        ${editing.saving.value === "failed" && html`<span class="small bad-text cut">${editing.failure.value?.message}</span>`}</div>
+        <${SaveState} editing=${editing} onClash=${(kind) => { dialog.value = kind; }} /></div>
       ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} title=${`${t("Undo")} (Ctrl Z)`} aria-label=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button>
         <button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} title=${`${t("Redo")} (Ctrl Shift Z)`} aria-label=${t("Redo")} onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
       <a class="button plain wide-only" href=${`#/templates/${editing.key}/versions`}><${Icon} name="history" />${t("Versions")}</a>
@@ -128,7 +119,8 @@ function Work({ editing, preview, root, locked }) {
     <nav class="pane-tabs" aria-label=${t("Panes")}>${[["outline", t("Outline")], ["page", t("Page")], ["form", t("Properties")]].map(([name, label]) => html`<button type="button" aria-pressed=${pane.value === name} onClick=${() => { pane.value = name; }}>${label}</button>`)}</nav>
     ${dialog.value === "add" && html`<${Palette} ...${{ editing, root }} onClose=${() => { dialog.value = null; }} />`}
     ${dialog.value === "publish" && html`<${Publish} ...${{ editing, problems }} onClose=${() => { dialog.value = null; }} />`}
-    ${dialog.value === "clash" && html`<${Clash} editing=${editing} onClose=${() => { dialog.value = null; }} />`}
+    ${dialog.value === "draft" && html`<${DraftClash} editing=${editing} onClose=${() => { dialog.value = null; }} />`}
+    ${dialog.value === "sample" && html`<${SampleClash} editing=${editing} onClose=${() => { dialog.value = null; }} />`}
     ${dialog.value === "copy" && html`<${Copy} editing=${editing} onClose=${() => { dialog.value = null; }} />`}
   </div>`;
 }

@@ -1,0 +1,124 @@
+// What is edited is kept in this browser at once and saved at the service soon, and never over what
+// another person has saved meanwhile.
+
+import { signal, memory, debounced } from "./base.js";
+import { json, Problem, Unreachable } from "./api.js";
+
+/** Time without a change before something is sent, in milliseconds. */
+const PAUSE = 900;
+/** Time before a service that was away is tried again, in milliseconds. */
+const RETRY = 3000;
+/** Answers that say that the service is away for a while. */
+const AWAY = [502, 503, 504];
+/** Answers that say that somebody else has changed or removed what this would replace. */
+const CLASHES = [404, 409, 412];
+
+export class Saving {
+  /**
+   * @param {string} place where this browser keeps what is not sent
+   * @param {() => string} path where the service keeps it
+   * @param {() => unknown} current what is edited
+   */
+  constructor(place, path, current) {
+    this.place = place;
+    this.path = path;
+    this.current = current;
+    /** `idle`, `waiting`, `saving`, `saved`, `offline`, `ended`, `clash` or `failed`. */
+    this.state = signal("idle");
+    this.savedAt = signal(0);
+    this.failure = signal(null);
+    /** Revision that the service has, and the version that a draft changes. */
+    this.revision = null;
+    this.base = null;
+    /** The value that the service has. */
+    this.stored = null;
+    /** Whether this browser has what is not sent. */
+    this.isKept = true;
+    /** The request that is sent. */
+    this.running = Promise.resolve();
+    this.soon = debounced(PAUSE, () => this.save());
+  }
+
+  /**
+   * Begins with what the service has, or with what this browser has kept and not sent.
+   * @returns what is edited from now on
+   */
+  begin(stored, revision, base = null) {
+    this.stored = stored;
+    this.revision = revision;
+    this.base = base;
+    const local = memory.get(this.place);
+    if (!local) return stored;
+    if (local.revision === revision && local.base === base) {
+      this.soon();
+      return local.document;
+    }
+    if (JSON.stringify(local.document) === JSON.stringify(stored)) return stored;
+    this.state.value = "clash";
+    return local.document;
+  }
+
+  /** Keeps a change here, unless it is too large for a browser, and sends it soon. */
+  keep(isSmall = true) {
+    this.isKept = isSmall && memory.set(this.place, { document: this.current(), base: this.base, revision: this.revision });
+    if (this.state.value === "clash") return;
+    this.state.value = "waiting";
+    this.soon();
+  }
+
+  /** Sends what is edited, after what is being sent: each request names the revision that it replaces. */
+  save() {
+    this.soon.cancel();
+    this.running = this.running.then(() => this.send());
+    return this.running;
+  }
+
+  async send() {
+    this.state.value = "saving";
+    const sent = this.current();
+    try {
+      const headers = this.revision ? { "If-Match": `"${this.revision}"` } : {};
+      const saved = await json("PUT", this.path(), { body: sent, headers });
+      this.revision = saved.revision;
+      this.stored = sent;
+      this.savedAt.value = Date.now();
+      this.failure.value = null;
+      if (this.current() === sent) {
+        memory.set(this.place, null);
+        this.state.value = "saved";
+      } else this.soon();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  fail(error) {
+    const status = error instanceof Problem ? error.status : 0;
+    if (error instanceof Unreachable || AWAY.includes(status)) {
+      this.state.value = "offline";
+      setTimeout(() => this.state.value === "offline" && this.save(), RETRY);
+    } else if (status === 401) {
+      this.state.value = "ended";
+    } else if (CLASHES.includes(status)) {
+      this.state.value = "clash";
+    } else {
+      this.state.value = "failed";
+      this.failure.value = error;
+    }
+  }
+
+  /** Ends a clash: what is edited now replaces the revision of `theirs`. */
+  settle({ revision, base }) {
+    this.revision = revision;
+    this.base = base;
+    return this.save();
+  }
+
+  /** Nothing is left to send. */
+  end(revision = null) {
+    this.soon.cancel();
+    this.revision = revision;
+    this.state.value = "idle";
+    memory.set(this.place, null);
+  }
+}
