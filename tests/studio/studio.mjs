@@ -200,6 +200,39 @@ const scenarios = {
     assert.match(await chosen().textContent(), /^Divider/);
   },
 
+  async "the theme's colors, fonts and styles are edited, with a check of contrast"() {
+    await api("POST", "templates", { key: "themed", name: "Themed", theme: { styles: { note: { color: "#333333" }, quote: { extends: "note" } } }, body: [{ type: "text", style: "note", content: "one" }, { type: "text", content: [{ text: "two", style: ["note"] }] }] });
+    const page = await fresh();
+    await signIn(page, "templates/themed");
+    await page.locator(".page img").first().waitFor();
+    await page.getByRole("treeitem", { name: /^Theme/ }).click();
+    const contrast = page.getByRole("region", { name: "Contrast" });
+    await contrast.getByRole("row", { name: /Muted on page 5\.2 : 1 AA/ }).waitFor();
+    await page.getByLabel("Muted", { exact: true }).fill("#999");
+    await contrast.getByRole("row", { name: /Muted on page 2\.8 : 1 too low/ }).waitFor();
+    await page.getByLabel("Choose the color Primary").fill("#0f766e");
+    await page.getByLabel("Body", { exact: true }).fill("Liberation Serif, Noto Sans JP");
+    // A new name is known wherever the old one was.
+    await page.getByRole("button", { name: "Rename note" }).click();
+    await page.getByLabel("New name of note").fill("remark");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Rename remark" }).waitFor();
+    assert.ok(await page.getByRole("button", { name: "Remove remark" }).isDisabled(), "it is in use");
+    await accessible(page, "theme");
+    await page.getByLabel("Name of a style").fill("title");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Font size", { exact: true }).fill("30pt");
+    const draft = async () => (await api("GET", "templates/themed/draft")).json();
+    await page.getByText(/^Saved/).waitFor();
+    await until(async () => (await draft()).theme.styles.title?.fontSize);
+    const { theme, body } = await draft();
+    assert.deepEqual(theme, { colors: { muted: "#999", primary: "#0f766e" }, fonts: { body: ["Liberation Serif", "Noto Sans JP"] }, styles: { remark: { color: "#333333" }, quote: { extends: "remark" }, title: { fontSize: "30pt" } } });
+    assert.deepEqual([body[0].style, body[1].content[0].style], ["remark", ["remark"]]);
+    const undo = page.getByRole("button", { name: "Undo", exact: true });
+    while (await undo.isEnabled()) await undo.click();
+    await until(async () => Object.keys((await draft()).theme).length === 1);
+  },
+
   async "two editors of one template see each other's changes and lose none"() {
     await api("POST", "templates", { key: "shared", name: "Shared", body: [{ type: "text", content: "one" }, { type: "text", content: "two" }] });
     const [first, second] = [await fresh(), await fresh()];

@@ -6,6 +6,7 @@ import { ExpressionCard, expressionAt, suggestions } from "./expression.js";
 import { t } from "./text.js";
 import { words } from "./nodes.js";
 import { escape } from "./pointer.js";
+import { contrast, hex, needed } from "./contrast.js";
 
 /** The text control that had the focus last: where fields of the data are inserted. */
 export const caret = { element: null };
@@ -93,28 +94,32 @@ export function LengthControl({ id, value, onChange, invalid, placeholder }) {
     onKeyDown=${step} onInput=${(event) => onChange(read(event.currentTarget.value))} />`;
 }
 
-const six = (color) => (/^#[0-9a-f]{6}$/i.test(color ?? "") ? color : /^#[0-9a-f]{3}$/i.test(color ?? "") ? `#${[...color.slice(1)].map((one) => one + one).join("")}` : "#000000");
-
-/** Relative luminance of a color (WCAG 2.2). */
-function luminance(color) {
-  const parts = [1, 3, 5].map((at) => parseInt(six(color).slice(at, at + 2), 16) / 255);
-  const [red, green, blue] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+/** A color: a swatch and its code, with its contrast on what is behind it. */
+export function ColorControl({ id, value, onChange, invalid, theme, ground = "#ffffff", placeholder = "#2457d6" }) {
+  const ratio = contrast(value, ground);
+  const onGround = ratio !== null && t("{ratio} : 1 on {color}", { ratio: ratio.toFixed(1), color: ground === "#ffffff" ? t("white") : ground });
+  return html`<div><div class="row"><${Swatch} value=${value ?? placeholder} onChange=${onChange} />
+      <input id=${id} class="input mono" value=${value ?? ""} placeholder=${placeholder} aria-invalid=${invalid ? "true" : undefined}
+        onInput=${(event) => onChange(event.currentTarget.value || undefined)} /></div>
+    <div class="row swatches">${theme.map(([name, color]) => html`<button type="button" class="swatch" key=${name} title=${name} aria-label=${name}
+        style=${{ background: color }} onClick=${() => onChange(color)}></button>`)}
+      ${onGround && html`<span class="small quiet num" title=${t("Text needs 4.5 on its background")}>${onGround}${ratio < needed(false) ? ` · ${t("low for text")}` : ""}</span>`}</div></div>`;
 }
 
-/** Contrast of two colors, 1 to 21. */
-export function contrast(one, other) {
-  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (high + 0.05) / (low + 0.05);
+/** The browser's own choice of a color. */
+export function Swatch({ value, onChange, label = t("Choose a color") }) {
+  return html`<input type="color" class="swatch" aria-label=${label} value=${hex(value) ?? "#000000"} onInput=${(event) => onChange(event.currentTarget.value)} />`;
 }
 
-/** A color: a swatch and its code. */
-export function ColorControl({ id, value, onChange, invalid, theme }) {
-  const ratio = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(value ?? "") ? contrast(value, "#ffffff") : null;
-  return html`<div><div class="row"><input type="color" class="swatch" aria-label=${t("Choose a color")} value=${six(value)} onInput=${(event) => onChange(event.currentTarget.value)} />
-    <input id=${id} class="input mono" value=${value ?? ""} placeholder="#2457d6" aria-invalid=${invalid ? "true" : undefined} onInput=${(event) => onChange(event.currentTarget.value || undefined)} /></div>
-    <div class="row swatches">${theme.map(([name, color]) => html`<button type="button" class="swatch" title=${name} aria-label=${name} style=${{ background: color }} onClick=${() => onChange(color)}></button>`)}
-    ${ratio !== null && html`<span class="small quiet num" title=${t("Text needs 4.5 on its background")}>${t("{ratio} : 1 on white", { ratio: ratio.toFixed(1) })}${ratio < 4.5 ? ` · ${t("low for text")}` : ""}</span>`}</div></div>`;
+/** A font family, or several in order of preference, with commas between them. */
+export function FontControl({ id, value, onChange, invalid, families, placeholder }) {
+  const read = (text) => {
+    const all = text.split(",").map((one) => one.trimStart());
+    return all.length > 1 ? all : text || undefined;
+  };
+  return html`<div><input id=${id} class="input" list=${`${id}-families`} value=${[value ?? ""].flat().join(", ")} placeholder=${placeholder ?? ""}
+      aria-invalid=${invalid ? "true" : undefined} onInput=${(event) => onChange(read(event.currentTarget.value))} />
+    <datalist id=${`${id}-families`}>${families.map((one) => html`<option key=${one} value=${one}></option>`)}</datalist></div>`;
 }
 
 /** One of few values. */
