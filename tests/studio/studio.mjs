@@ -174,6 +174,58 @@ const scenarios = {
     await page.getByText(/^Saved/).waitFor();
   },
 
+  async "fields of the data are dragged into texts, and onto the outline"() {
+    await api("POST", "templates", { key: "dragged", name: "Dragged", body: [{ type: "text", content: "Dear , hello" }, { type: "table", rows: "order.lines", as: "line", columns: [{ header: "Name", value: "{{ line.name }}" }] }, { type: "panel", body: [{ type: "text", content: "inside" }] }] });
+    await api("PUT", "templates/dragged/sample", { customer: { name: "Ada", city: "London" }, order: { lines: [{ name: "Oats", price: 12.5 }] } });
+    const page = await fresh();
+    await signIn(page, "templates/dragged");
+    await page.locator(".page img").first().waitFor();
+    await openData(page);
+    const field = (name, index = 0) => page.locator(".data-name", { hasText: new RegExp(`^${name}$`) }).nth(index);
+    const drag = async (from, to, position) => {
+      const [start, end] = [await from.boundingBox(), await to.boundingBox()];
+      await page.mouse.move(start.x + 4, start.y + 4);
+      await page.mouse.down();
+      await page.mouse.move(start.x + 20, start.y + 20);
+      await page.mouse.move(end.x + (position?.x ?? 40), end.y + (position?.y ?? end.height / 2), { steps: 4 });
+      await page.mouse.up();
+    };
+    await choose(page, "/body/0");
+    const content = page.getByLabel("Content", { exact: true });
+    // It goes where the mouse is, here behind the text.
+    await drag(field("name"), content, { x: 250, y: 14 });
+    assert.equal(await content.inputValue(), "Dear , hello{{ customer.name }}");
+    await page.getByRole("button", { name: "Undo", exact: true }).click();
+    await drag(field("name"), content, { x: 10, y: 14 });
+    assert.match(await content.inputValue(), /^(D|)\{\{ customer.name \}\}e?/);
+    await page.getByRole("button", { name: "Undo", exact: true }).click();
+    // Onto a table of the rows it belongs to: a column. Elsewhere: a text, here in the panel.
+    await page.getByRole("button", { name: "lines", exact: true }).first().click();
+    await drag(field("price"), page.getByRole("treeitem", { name: /^Table/ }));
+    await drag(field("city"), page.getByRole("treeitem", { name: /inside/ }), { x: 60, y: 22 });
+    // By keyboard: after what is chosen, and Escape cancels a drag.
+    await page.getByRole("treeitem", { name: /^Text Dear/ }).click();
+    await page.getByRole("button", { name: "Add customer to the template" }).focus();
+    await page.keyboard.press("Enter");
+    const start = await field("city").boundingBox();
+    await page.mouse.move(start.x + 4, start.y + 4);
+    await page.mouse.down();
+    await page.mouse.move(200, 200, { steps: 3 });
+    await page.locator(".dragged-field", { hasText: "customer.city" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".dragged-field").waitFor({ state: "detached" });
+    await page.mouse.up();
+    await page.getByText(/^Saved/).waitFor();
+    const { body } = await (await api("GET", "templates/dragged/draft")).json();
+    assert.deepEqual(body, [
+      { type: "text", content: "Dear , hello" },
+      { type: "keyValue", items: [{ key: "Name", value: "{{ customer.name }}" }, { key: "City", value: "{{ customer.city }}" }] },
+      { type: "table", rows: "order.lines", as: "line", columns: [{ header: "Name", value: "{{ line.name }}" }, { header: "Price", value: "{{ line.price }}", align: "end", format: "number" }] },
+      { type: "panel", body: [{ type: "text", content: "inside" }, { type: "text", content: "{{ customer.city }}" }] },
+    ]);
+    await accessible(page, "data");
+  },
+
   async "nodes are added, moved and removed by keyboard alone"() {
     const page = await fresh();
     await signIn(page, "templates/our-invoice");

@@ -1,7 +1,9 @@
 // The drawer below the pages: sample data and problems.
 
 import { html, useSignal, names } from "./base.js";
-import { insertAtCaret, JsonControl } from "./fields.js";
+import { caret, insertInto, JsonControl } from "./fields.js";
+import { expressionFor } from "./data-field.js";
+import { dragged, expressionIn, grabField } from "./field-drag.js";
 import { nearest } from "./nodes.js";
 import { Icon } from "./icons.js";
 import { t, tn } from "./text.js";
@@ -13,30 +15,47 @@ const MOST = 60;
 const kindOf = (value) => (Array.isArray(value) ? t("list") : value === null ? "null" : typeof value === "object" ? t("object") : typeof value === "number" ? t("number") : typeof value === "boolean" ? t("yes or no") : t("text"));
 const shown = (value) => (Array.isArray(value) ? tn(value.length, "{count} row", "{count} rows") : value !== null && typeof value === "object" ? tn(Object.keys(value).length, "{count} field", "{count} fields") : String(value));
 
-function Branch({ name, value, path, level, open, say }) {
+/** What stands behind a list's path: fields of its first element. */
+const innerOf = (value, path) => (Array.isArray(value) ? [value[0], [...path, null]] : [value, path]);
+
+function Branch({ editing, name, value, path, level, open, locked, say, onAdd }) {
   const isInner = value !== null && typeof value === "object";
-  const isOpen = open.value.has(path);
+  const id = JSON.stringify(path);
+  const isOpen = open.value.has(id);
+  const field = { path, value };
   const toggle = () => {
     const next = new Set(open.value);
-    if (isOpen) next.delete(path); else next.add(path);
+    if (isOpen) next.delete(id); else next.add(id);
     open.value = next;
   };
   const use = () => {
-    const text = path.replace(/\[0\]/g, "").replace(/^.*\*\./, "item.");
-    if (insertAtCaret(text)) return;
-    navigator.clipboard?.writeText(`{{ ${text} }}`);
-    say(t("Copied {text}: choose a field to insert it there", { text: `{{ ${text} }}` }));
+    if (caret.element?.isConnected && !caret.element.disabled) {
+      insertInto(caret.element, expressionIn(editing, caret.element, field));
+      return;
+    }
+    const text = `{{ ${expressionFor(editing.document.value, editing.selected.value, path)} }}`;
+    navigator.clipboard?.writeText(text);
+    say(t("Copied {text}: choose a field to insert it there", { text }));
   };
-  const inner = isOpen && isInner ? Object.entries(Array.isArray(value) ? value[0] ?? {} : value).slice(0, MOST) : [];
-  return html`<li><div class="data-row row" style=${{ paddingLeft: `${level * 14}px` }}>
+  const [inside, way] = innerOf(value, path);
+  const inner = isOpen && inside !== null && typeof inside === "object" ? Object.entries(inside).slice(0, MOST) : [];
+  return html`<li><div class="data-row row" style=${{ paddingLeft: `${level * 14}px` }} onPointerDown=${(event) => { if (!locked) grabField(event, editing, field); }}>
       ${isInner ? html`<button type="button" class=${names("fold", isOpen && "open")} aria-expanded=${isOpen} aria-label=${name} onClick=${toggle}><${Icon} name="chevron" /></button>` : html`<span class="fold"></span>`}
-      <button type="button" class="link grow cut data-name" title=${t("Insert at the caret")} onClick=${use}>${name}</button>
-      <span class="quiet data-kind">${kindOf(value)}</span><span class="cut data-value num" dir="auto">${shown(value)}</span></div>
-    ${inner.length > 0 && html`<ul>${inner.map(([key, one]) => html`<${Branch} key=${key} name=${key} value=${one} path=${Array.isArray(value) ? `${path}*.${key}` : `${path}.${key}`} ...${{ level: level + 1, open, say }} />`)}</ul>`}</li>`;
+      <button type="button" class="link cut data-name" title=${t("Insert at the caret, or drag into a text or the outline")} onClick=${use}>${name}</button>
+      <span class="quiet data-kind">${kindOf(value)}</span><span class="cut data-value num" dir="auto">${shown(value)}</span>
+      ${!locked && html`<button type="button" class="button plain icon data-add" aria-label=${t("Add {name} to the template", { name })} title=${t("Add to the template, after what is chosen")} onClick=${() => onAdd(field)}><${Icon} name="plus" /></button>`}</div>
+    ${inner.length > 0 && html`<ul>${inner.map(([key, one]) => html`<${Branch} key=${key} name=${key} value=${one} path=${[...way, key]} level=${level + 1} ...${{ editing, open, locked, say, onAdd }} />`)}</ul>`}</li>`;
 }
 
-function Data({ editing, locked, say }) {
-  const open = useSignal(new Set(Object.keys(editing.sample.value ?? {}).slice(0, 3)));
+/** What follows the pointer while a field is dragged. */
+function Dragged({ editing }) {
+  if (!dragged.value) return null;
+  const { field, x, y } = dragged.value;
+  return html`<div class="dragged-field mono" style=${{ left: `${x + 12}px`, top: `${y + 8}px` }}>{{ ${expressionFor(editing.document.value, editing.selected.value, field.path)} }}</div>`;
+}
+
+function Data({ editing, locked, say, onAdd }) {
+  const open = useSignal(new Set(Object.keys(editing.sample.value ?? {}).slice(0, 3).map((name) => JSON.stringify([name]))));
   const asText = useSignal(false);
   const upload = (event) => {
     const file = event.currentTarget.files[0];
@@ -57,7 +76,7 @@ function Data({ editing, locked, say }) {
       <button type="button" class="button" onClick=${generate} disabled=${locked}>${t("Generate from schema")}</button>
       <button type="button" class="button" onClick=${infer} disabled=${locked}>${t("Make schema from sample")}</button></div>
     ${asText.value ? html`<fieldset class="bare" disabled=${locked}><${JsonControl} id="sample" label=${t("Sample data")} value=${editing.sample.value} onChange=${(value) => value !== undefined && editing.setSample(value)} /></fieldset>`
-      : html`<ul class="data-tree">${Object.entries(editing.sample.value ?? {}).slice(0, MOST).map(([name, value]) => html`<${Branch} key=${name} ...${{ name, value, path: name, level: 0, open, say }} />`)}</ul>`}
+      : html`<ul class="data-tree">${Object.entries(editing.sample.value ?? {}).slice(0, MOST).map(([name, value]) => html`<${Branch} key=${name} ...${{ editing, name, value, path: [name], level: 0, open, locked, say, onAdd }} />`)}</ul><${Dragged} editing=${editing} />`}
     ${!asText.value && Object.keys(editing.sample.value ?? {}).length === 0 && html`<p class="quiet">${t("No sample data yet. Upload what your program sends, and the page shows it.")}</p>`}</div>`;
 }
 
@@ -79,12 +98,12 @@ function Problems({ editing, problems }) {
     <button type="button" class="link" onClick=${() => { editing.selected.value = nearest(editing.document.value, one.path); }}>${t("Show")}<span class="away"> ${one.message}</span></button></li>`)}</ul>`;
 }
 
-export function Drawer({ editing, problems, tab, locked, say, onClose }) {
+export function Drawer({ editing, problems, tab, locked, say, onAdd, onClose }) {
   const errors = problems.filter((one) => one.severity === "error").length;
   const tabs = [["data", t("Data")], ["problems", t("Problems")]];
   return html`<section class="drawer" aria-label=${t("Data and problems")}>
     <div class="row drawer-head"><div class="tabs" role="tablist">${tabs.map(([name, label]) => html`<button type="button" role="tab" aria-selected=${tab.value === name} onClick=${() => { tab.value = name; }}>${label}
       ${name === "problems" && problems.length > 0 && html`<span class=${names("count", errors ? "bad" : "warn")}>${grouped(problems).length}</span>`}</button>`)}</div><span class="grow"></span>
       <button type="button" class="button plain icon" aria-label=${t("Close")} onClick=${onClose}><${Icon} name="down" /></button></div>
-    <div class="drawer-body" role="tabpanel">${tab.value === "data" ? html`<${Data} ...${{ editing, locked, say }} />` : html`<${Problems} ...${{ editing, problems }} />`}</div></section>`;
+    <div class="drawer-body" role="tabpanel">${tab.value === "data" ? html`<${Data} ...${{ editing, locked, say, onAdd }} />` : html`<${Problems} ...${{ editing, problems }} />`}</div></section>`;
 }

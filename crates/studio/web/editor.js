@@ -9,9 +9,11 @@ import { Form } from "./form.js";
 import { Canvas } from "./canvas.js";
 import { JsonView } from "./json-view.js";
 import { Drawer, grouped } from "./drawer.js";
-import { Palette } from "./palette.js";
+import { Palette, place } from "./palette.js";
+import { columnOf, columnsFor, nodeOf } from "./data-field.js";
 import { Publish, Copy } from "./editor-dialogs.js";
 import { DraftClash, SampleClash, SaveState, saveNow } from "./save-state.js";
+import { get } from "./pointer.js";
 import { schemaOfKind } from "./schema.js";
 import { sampleOf } from "./sample.js";
 import { Failure, Loading, Menu, say } from "./parts.js";
@@ -90,6 +92,17 @@ function Work({ editing, preview, root, locked }) {
       say(error instanceof Unreachable ? t("The service does not answer.") : error.message, true);
     }
   };
+  const addField = (field, where = null) => {
+    const document = editing.document.value;
+    const columns = columnsFor(document, where?.list ?? editing.selected.value, field);
+    if (columns) {
+      const at = where?.list === columns ? where.index : get(document, columns).length;
+      editing.insert(columns, at, columnOf(document, columns, field));
+    } else {
+      const { list, index } = where ?? place(root, document, editing.selected.value);
+      editing.insert(list, index, nodeOf(document, `${list}/${index}`, field));
+    }
+  };
   const hasErrors = preview.failed.value;
   return html`<div class=${names("editor", !drawer.value && "no-drawer")} data-pane=${pane.value}>
     <header class="editor-top"><a class="brand-small" href="#/templates" aria-label=${t("All templates")}><img src="studio/icon.svg" alt="" width="22" height="22" /></a>
@@ -104,7 +117,7 @@ function Work({ editing, preview, root, locked }) {
         ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button" onClick=${() => editing.discard().then(() => say(t("The draft was discarded.")), (error) => say(error.message, true))}><${Icon} name="trash" />${t("Discard the draft")}</button>`}</${Menu}>
       ${!locked && html`<button type="button" class="button primary" disabled=${hasErrors || !editing.hasDraft.value} title=${hasErrors ? t("There are errors: see Problems") : ""} onClick=${() => { dialog.value = "publish"; }}>${t("Publish…")}</button>`}</header>
     <aside class="editor-outline" aria-label=${t("Outline")}><div class="row pane-head"><h2 class="grow">${t("Outline")}</h2>${!locked && html`<button type="button" class="button" onClick=${() => { dialog.value = "add"; }}><${Icon} name="plus" />${t("Add")}</button>`}</div>
-      ${isHtml ? html`<p class="notice">${t("An HTML template is edited as JSON.")}</p>` : html`<${Outline} ...${{ editing, root, problems, pages, folded, locked, say }} onAdd=${() => { if (!locked) dialog.value = "add"; }} />`}</aside>
+      ${isHtml ? html`<p class="notice">${t("An HTML template is edited as JSON.")}</p>` : html`<${Outline} ...${{ editing, root, problems, pages, folded, locked, say }} onField=${addField} onAdd=${() => { if (!locked) dialog.value = "add"; }} />`}</aside>
     <main class="editor-page"><div class="row toolbar"><div class="segments" role="tablist" aria-label=${t("View")}>${[["design", t("Design")], ["json", "JSON"]].map(([name, label]) => html`<button type="button" role="tab" aria-selected=${view.value === name} onClick=${() => toView(name)}>${label}</button>`)}</div>
         <span class="grow"></span>
         ${problems.length > 0 && html`<button type="button" class=${names("badge", problems.some((one) => one.severity === "error") ? "bad" : "warn", "as-button")} onClick=${() => { drawer.value = true; tab.value = "problems"; }}>${tn(grouped(problems).length, "{count} problem", "{count} problems")}</button>`}
@@ -114,7 +127,7 @@ function Work({ editing, preview, root, locked }) {
         <button type="button" class="button plain icon" aria-label=${t("Larger")} onClick=${() => { zoom.value = Math.min(4, Math.round(((zoom.value === "fit" ? 1 : zoom.value) + 0.15) * 100) / 100); }}><${Icon} name="plus" /></button>
         ${!drawer.value && html`<button type="button" class="button plain" onClick=${() => { drawer.value = true; }}><${Icon} name="data" />${t("Data")}</button>`}</div>
       ${view.value === "json" ? html`<div class="halves"><${JsonView} ...${{ editing, root, problems, locked }} /><${Canvas} ...${{ editing, preview, zoom }} /></div>` : html`<${Canvas} ...${{ editing, preview, zoom }} />`}
-      ${drawer.value && html`<${Drawer} ...${{ editing, problems, tab, locked, say }} onClose=${() => { drawer.value = false; }} />`}</main>
+      ${drawer.value && html`<${Drawer} ...${{ editing, problems, tab, locked, say }} onAdd=${addField} onClose=${() => { drawer.value = false; }} />`}</main>
     <aside class="editor-form" aria-label=${t("Properties")}>${!isHtml && html`<${Form} ...${{ editing, root, problems, locked, box }} />`}</aside>
     <nav class="pane-tabs" aria-label=${t("Panes")}>${[["outline", t("Outline")], ["page", t("Page")], ["form", t("Properties")]].map(([name, label]) => html`<button type="button" aria-pressed=${pane.value === name} onClick=${() => { pane.value = name; }}>${label}</button>`)}</nav>
     ${dialog.value === "add" && html`<${Palette} ...${{ editing, root }} onClose=${() => { dialog.value = null; }} />`}

@@ -12,15 +12,12 @@ import { contrast, hex, needed } from "./contrast.js";
 export const caret = { element: null };
 const remember = (event) => { caret.element = event.currentTarget; };
 
-/** Inserts a text at the caret of the last text control; false if there is none. */
-export function insertAtCaret(text) {
-  const element = caret.element;
-  if (!element?.isConnected) return false;
+/** Inserts an expression into a text control, at `position` or its caret. */
+export function insertInto(element, expression, position = null) {
   element.focus();
-  const isExpression = element.dataset.kind === "expression";
-  element.setRangeText(isExpression ? text : `{{ ${text} }}`, element.selectionStart, element.selectionEnd, "end");
+  const text = element.dataset.kind === "expression" ? expression : `{{ ${expression} }}`;
+  element.setRangeText(text, position ?? element.selectionStart, position ?? element.selectionEnd, "end");
   element.dispatchEvent(new Event("input", { bubbles: true }));
-  return true;
 }
 
 /** A text of any length, as high as it needs. In an expression it shows its value and how to go on. */
@@ -53,7 +50,7 @@ export function TextControl({ id, value, onChange, kind = "text", placeholder = 
     else if (event.key === "Escape") handled(() => { caretAt.value = null; });
   };
   return html`<div><textarea id=${id} ref=${ref} class=${names("area", kind === "expression" && "code")} rows="1" dir="auto" spellcheck=${kind !== "expression"}
-    data-kind=${kind} aria-invalid=${invalid ? "true" : undefined} placeholder=${placeholder} value=${text} onKeyDown=${keys}
+    data-kind=${kind} data-pointer=${pointer} aria-invalid=${invalid ? "true" : undefined} placeholder=${placeholder} value=${text} onKeyDown=${keys}
     onFocus=${(event) => { remember(event); look(); }} onBlur=${() => { caretAt.value = null; marked.value = -1; }} onSelect=${look} onKeyUp=${(event) => event.key !== "Escape" && look()} onClick=${look}
     onInput=${(event) => { marked.value = -1; onChange(event.currentTarget.value); look(); }}></textarea>
     ${at && html`<${ExpressionCard} ...${{ editing, pointer, before, expression: at.text, marked: marked.value }} onTake=${take} />`}</div>`;
@@ -75,7 +72,7 @@ export function RunsControl({ editing, pointer, value, id, label }) {
 /** A text of one line, or a number. */
 export function LineControl({ id, value, onChange, type = "text", min, max, placeholder, invalid, list }) {
   return html`<input id=${id} class="input" type=${type} min=${min} max=${max} step="any" list=${list} placeholder=${placeholder ?? ""} aria-invalid=${invalid ? "true" : undefined}
-    value=${value ?? ""} onFocus=${type === "text" ? remember : undefined}
+    value=${value ?? ""} data-kind=${type === "text" ? "text" : undefined} onFocus=${type === "text" ? remember : undefined}
     onInput=${(event) => onChange(type === "number" ? (event.currentTarget.value === "" ? undefined : event.currentTarget.valueAsNumber) : event.currentTarget.value)} />`;
 }
 
@@ -179,7 +176,7 @@ export function CodeControl({ id, value, onChange }) {
 
 /** A list of texts, one a line. */
 export function LinesControl({ id, value, onChange }) {
-  return html`<textarea id=${id} class="area" rows="3" value=${(value ?? []).join("\n")} onFocus=${remember}
+  return html`<textarea id=${id} class="area" rows="3" data-kind="text" value=${(value ?? []).join("\n")} onFocus=${remember}
     onInput=${(event) => onChange(event.currentTarget.value === "" ? undefined : event.currentTarget.value.split("\n"))}></textarea>`;
 }
 

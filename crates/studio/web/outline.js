@@ -3,6 +3,8 @@
 import { html, useSignal, useComputed, useRef, useEffect, names } from "./base.js";
 import { get, parent, within } from "./pointer.js";
 import { outline } from "./nodes.js";
+import { columnsFor } from "./data-field.js";
+import { useDropZone } from "./field-drag.js";
 import { Icon } from "./icons.js";
 import { t } from "./text.js";
 
@@ -14,7 +16,7 @@ function shown(top, height) {
   return [Math.max(0, Math.floor(top / ROW) - 8), Math.ceil((top + height) / ROW) + 8];
 }
 
-export function Outline({ editing, root, problems, pages, folded, locked, onAdd, say }) {
+export function Outline({ editing, root, problems, pages, folded, locked, onAdd, onField, say }) {
   const box = useRef(null);
   const scroll = useSignal({ top: 0, height: 800 });
   const drag = useSignal(null);
@@ -110,6 +112,22 @@ export function Outline({ editing, root, problems, pages, folded, locked, onAdd,
     if (lower && container && row.open) return { list: `${row.pointer}/${container}`, index: 0, line: (index + 1) * ROW, level: row.level + 1 };
     return { list: row.list, index: row.index + (lower ? 1 : 0), line: (index + (lower ? 1 : 0)) * ROW, level: row.level };
   };
+  /** Where a field would go at a height: a column of a table that has its rows, or a node. */
+  const fieldTarget = (y, field) => {
+    const bounds = box.current.getBoundingClientRect();
+    const index = Math.min(rows.value.length - 1, Math.floor((y - bounds.top + box.current.scrollTop) / ROW));
+    const row = rows.value[index];
+    const columns = row && columnsFor(editing.document.value, row.pointer, field);
+    if (!columns) return target(y);
+    const count = get(editing.document.value, columns).length;
+    const at = row.list === columns ? row.index + 1 : count;
+    return { list: columns, index: at, line: (index + 1) * ROW, level: row.list === columns ? row.level : row.level + 1 };
+  };
+  useDropZone(box, {
+    over: (y, field) => { drag.value = locked ? null : { from: null, to: fieldTarget(y, field) }; },
+    leave: () => { drag.value = null; },
+    drop: (field) => { if (drag.value?.to) onField(field, drag.value.to); },
+  });
   const grab = (event, row) => {
     if (event.button !== 0 || !row.isNode || locked) return;
     const start = { x: event.clientX, y: event.clientY };

@@ -9,7 +9,7 @@ import { Icon } from "./icons.js";
 import { t } from "./text.js";
 
 /** The list and the index where a node goes. */
-function place(root, document, selected) {
+export function place(root, document, selected) {
   let at = selected;
   while (at) {
     const isList = Array.isArray(get(document, at)) && isNodeList(root, schemaAt(root, at, document));

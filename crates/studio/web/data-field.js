@@ -1,0 +1,66 @@
+// A field of the sample data: how expressions name it at a place of the template, and the node that
+// shows it there. Its path has the names that lead to it, and null for an element of a list.
+
+import { get, parent, tokens } from "./pointer.js";
+import { scopes } from "./expression.js";
+import { tableOf, words } from "./nodes.js";
+
+/** The loops at a place, with the path of their elements; null where an expression makes the list. */
+function loops(document, pointer) {
+  const found = [];
+  for (const { each, as } of scopes(document, pointer)) {
+    const text = each.split("|")[0].trim();
+    const steps = /^\w+(\.\w+)*$/.test(text) ? text.split(".") : null;
+    const outer = steps && found.findLast((one) => one.as === steps[0]);
+    const path = outer ? outer.path && [...outer.path, ...steps.slice(1)] : steps;
+    found.push({ as, path: path && [...path, null] });
+  }
+  return found;
+}
+
+const begins = (path, start) => start !== null && start.length <= path.length && start.every((step, index) => step === path[index]);
+
+/** The steps of a path as an expression: an element that no loop names is the first one. */
+const joined = (path) => path.map((step, index) => {
+  if (step === null) return "[0]";
+  if (!/^[A-Za-z_]\w*$/.test(step)) return `['${step.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}']`;
+  return index === 0 ? step : `.${step}`;
+}).join("");
+
+/** The expression for a field at a place of the template. */
+export function expressionFor(document, pointer, path) {
+  const loop = loops(document, pointer).findLast((one) => begins(path, one.path));
+  return joined(loop ? [loop.as, ...path.slice(loop.path.length)] : path);
+}
+
+/** The list of columns at a place, if a field belongs to the rows of its table. */
+export function columnsFor(document, pointer, field) {
+  const steps = tokens(pointer);
+  for (let at = pointer; steps.length > 0; at = parent(at), steps.pop()) {
+    const node = get(document, at);
+    if (node?.type !== "table" || !Array.isArray(node.columns)) continue;
+    const rows = loops(document, `${at}/columns/0`).at(-1);
+    const isInner = field.path.length > (rows?.path?.length ?? Infinity);
+    return isInner && begins(field.path, rows.path) ? `${at}/columns` : null;
+  }
+  return null;
+}
+
+/** The column that shows a field. */
+export function columnOf(document, list, { path, value }) {
+  const text = `{{ ${expressionFor(document, `${list}/0`, path)} }}`;
+  return { header: words(String(path.at(-1))), value: text, ...(typeof value === "number" ? { align: "end", format: "number" } : {}) };
+}
+
+/** The node that shows a field: a table for a list of objects, pairs for an object, a text for anything else. */
+export function nodeOf(document, pointer, { path, value }) {
+  const expression = expressionFor(document, pointer, path);
+  if (Array.isArray(value)) {
+    const isTable = value[0] !== null && typeof value[0] === "object";
+    return isTable ? tableOf(expression, value) : { type: "text", content: `{{ ${expression}|join(', ') }}` };
+  }
+  if (value === null || typeof value !== "object") return { type: "text", content: `{{ ${expression} }}` };
+  const plain = Object.entries(value).filter(([, one]) => one === null || typeof one !== "object");
+  const items = plain.map(([name]) => ({ key: words(name), value: `{{ ${expressionFor(document, pointer, [...path, name])} }}` }));
+  return items.length > 0 ? { type: "keyValue", items } : { type: "text", content: `{{ ${expression} }}` };
+}
