@@ -1,16 +1,24 @@
 // Office files and HTML to PDF, and changes of PDF files, by drag and drop.
 
+/** @import { PageEvent } from "./vendor-htm.js" */
+
 import { html, useSignal } from "./base.js";
-import { request } from "./api.js";
+import { asError, request } from "./api.js";
 import { save } from "./editor.js";
 import { Icon } from "./icons.js";
 import { bytes, t } from "./text.js";
 
+/** @param {File} file */
 const isPdf = (file) => /\.pdf$/i.test(file.name);
+/** @param {File} file */
 const isPage = (file) => /\.html?$/i.test(file.name);
+/** @param {string} name */
 const base = (name) => name.replace(/\.[^.]*$/, "");
 
-/** What can be done with the files that are there. */
+/**
+ * What can be done with the files that are there.
+ * @param {File[]} files
+ */
 function actions(files) {
   const pdfs = files.length > 0 && files.every(isPdf);
   return [
@@ -22,16 +30,22 @@ function actions(files) {
   ].filter((one) => one.fits);
 }
 
+/**
+ * @param {string} action
+ * @param {File[]} files
+ * @param {string} key
+ * @returns {Promise<[Blob, string][]>}
+ */
 async function run(action, files, key) {
   const [first] = files;
-  const form = (operations) => {
+  const form = (/** @type {{do: string, [option: string]: unknown}[]} */ operations) => {
     const body = new FormData();
     files.forEach((file, index) => body.append("files", file, `${String(index).padStart(3, "0")}-${file.name}`));
     body.append("operations", JSON.stringify(operations));
     return request("POST", "pdf", { body });
   };
   if (action === "pdf") {
-    const made = [];
+    const made = /** @type {[Blob, string][]} */ ([]);
     for (const file of files) {
       if (isPage(file)) {
         const body = new FormData();
@@ -45,36 +59,37 @@ async function run(action, files, key) {
     }
     return made;
   }
-  const operations = { merge: [{ do: "merge" }], split: [{ do: "split", every: 1 }], archive: [{ do: "archive", standard: "pdf-a-3b" }], sign: [{ do: "sign", key }] }[action];
-  const response = await form(operations);
+  const options = { split: { every: 1 }, archive: { standard: "pdf-a-3b" }, sign: { key }, merge: {} };
+  const response = await form([{ do: action, ...options[/** @type {keyof typeof options} */ (action)] }]);
   const blob = await response.blob();
   const isZip = (response.headers.get("Content-Type") ?? "").includes("zip");
   return [[blob, `${base(first.name)}-${action}.${isZip ? "zip" : "pdf"}`]];
 }
 
+/** The page that converts files. */
 export function Convert() {
-  const files = useSignal([]);
+  const files = useSignal(/** @type {File[]} */ ([]));
   const over = useSignal(false);
   const busy = useSignal("");
-  const failure = useSignal(null);
-  const results = useSignal([]);
+  const failure = useSignal(/** @type {Error | null} */ (null));
+  const results = useSignal(/** @type {{blob: Blob, name: string}[]} */ ([]));
   const key = useSignal("");
-  const add = (list) => { files.value = [...files.value, ...list]; failure.value = null; };
-  const start = async (action) => {
+  const add = (/** @type {Iterable<File>} */ list) => { files.value = [...files.value, ...list]; failure.value = null; };
+  const start = async (/** @type {string} */ action) => {
     busy.value = action;
     failure.value = null;
     try {
       const made = await run(action, files.value, key.value);
       results.value = [...made.map(([blob, name]) => ({ blob, name })), ...results.value];
-    } catch (error) { failure.value = error; }
+    } catch (error) { failure.value = asError(error); }
     busy.value = "";
   };
-  const drop = (event) => {
+  const drop = (/** @type {PageEvent} */ event) => {
     event.preventDefault();
     over.value = false;
     add([...event.dataTransfer.files]);
   };
-  const move = (index) => {
+  const move = (/** @type {number} */ index) => {
     const next = files.value.slice();
     next.splice(index - 1, 0, ...next.splice(index, 1));
     files.value = next;

@@ -1,5 +1,11 @@
 // The drawer below the pages: sample data and problems.
 
+/** @import { Signal } from "./vendor-signals.js" */
+/** @import { PageEvent } from "./vendor-htm.js" */
+/** @import { Editing } from "./editing.js" */
+/** @import { DataField, Diagnostic, Json } from "./types.js" */
+/** @typedef {{editing: Editing, locked: boolean, say: typeof import("./parts.js").say, onAdd: (field: DataField) => void}} Shared */
+
 import { html, useSignal, names } from "./base.js";
 import { caret, insertInto, JsonControl } from "./fields.js";
 import { expressionFor } from "./data-field.js";
@@ -12,12 +18,22 @@ import { sampleOf, schemaOf } from "./sample.js";
 /** Most fields that the tree shows below one value. */
 const MOST = 60;
 
+/** @param {Json | undefined} value */
 const kindOf = (value) => (Array.isArray(value) ? t("list") : value === null ? "null" : typeof value === "object" ? t("object") : typeof value === "number" ? t("number") : typeof value === "boolean" ? t("yes or no") : t("text"));
+/** @param {Json | undefined} value */
 const shown = (value) => (Array.isArray(value) ? tn(value.length, "{count} row", "{count} rows") : value !== null && typeof value === "object" ? tn(Object.keys(value).length, "{count} field", "{count} fields") : String(value));
 
-/** What stands behind a list's path: fields of its first element. */
+/**
+ * What stands behind a list's path: fields of its first element.
+ * @param {Json | undefined} value
+ * @param {DataField["path"]} path
+ * @returns {[Json | undefined, DataField["path"]]}
+ */
 const innerOf = (value, path) => (Array.isArray(value) ? [value[0], [...path, null]] : [value, path]);
 
+/**
+ * @param {Shared & {name: string, value: Json | undefined, path: DataField["path"], level: number, open: Signal<Set<string>>}} props
+ */
 function Branch({ editing, name, value, path, level, open, locked, say, onAdd }) {
   const isInner = value !== null && typeof value === "object";
   const id = JSON.stringify(path);
@@ -47,17 +63,21 @@ function Branch({ editing, name, value, path, level, open, locked, say, onAdd })
     ${inner.length > 0 && html`<ul>${inner.map(([key, one]) => html`<${Branch} key=${key} name=${key} value=${one} path=${[...way, key]} level=${level + 1} ...${{ editing, open, locked, say, onAdd }} />`)}</ul>`}</li>`;
 }
 
-/** What follows the pointer while a field is dragged. */
+/**
+ * What follows the pointer while a field is dragged.
+ * @param {{editing: Editing}} props
+ */
 function Dragged({ editing }) {
   if (!dragged.value) return null;
   const { field, x, y } = dragged.value;
   return html`<div class="dragged-field mono" style=${{ left: `${x + 12}px`, top: `${y + 8}px` }}>{{ ${expressionFor(editing.document.value, editing.selected.value, field.path)} }}</div>`;
 }
 
+/** @param {Shared} props */
 function Data({ editing, locked, say, onAdd }) {
   const open = useSignal(new Set(Object.keys(editing.sample.value ?? {}).slice(0, 3).map((name) => JSON.stringify([name]))));
   const asText = useSignal(false);
-  const upload = (event) => {
+  const upload = (/** @type {PageEvent} */ event) => {
     const file = event.currentTarget.files[0];
     event.currentTarget.value = "";
     file?.text().then((text) => editing.setSample(JSON.parse(text))).catch((error) => say(t("This file is no JSON: {message}", { message: error.message }), true));
@@ -75,13 +95,17 @@ function Data({ editing, locked, say, onAdd }) {
       <button type="button" class="button" aria-pressed=${asText.value} onClick=${() => { asText.value = !asText.value; }}><${Icon} name="code" />${asText.value ? t("Show fields") : t("Edit as JSON")}</button>
       <button type="button" class="button" onClick=${generate} disabled=${locked}>${t("Generate from schema")}</button>
       <button type="button" class="button" onClick=${infer} disabled=${locked}>${t("Make schema from sample")}</button></div>
-    ${asText.value ? html`<fieldset class="bare" disabled=${locked}><${JsonControl} id="sample" label=${t("Sample data")} value=${editing.sample.value} onChange=${(value) => value !== undefined && editing.setSample(value)} /></fieldset>`
+    ${asText.value ? html`<fieldset class="bare" disabled=${locked}><${JsonControl} id="sample" label=${t("Sample data")} value=${editing.sample.value} onChange=${(/** @type {Json | undefined} */ value) => value !== undefined && editing.setSample(value)} /></fieldset>`
       : html`<ul class="data-tree">${Object.entries(editing.sample.value ?? {}).slice(0, MOST).map(([name, value]) => html`<${Branch} key=${name} ...${{ editing, name, value, path: [name], level: 0, open, locked, say, onAdd }} />`)}</ul><${Dragged} editing=${editing} />`}
     ${!asText.value && Object.keys(editing.sample.value ?? {}).length === 0 && html`<p class="quiet">${t("No sample data yet. Upload what your program sends, and the page shows it.")}</p>`}</div>`;
 }
 
-/** Equal problems of many rows are one line. */
+/**
+ * Equal problems of many rows are one line.
+ * @param {Diagnostic[]} problems
+ */
 export function grouped(problems) {
+  /** @type {Map<string, Diagnostic & {count: number}>} */
   const groups = new Map();
   for (const one of problems) {
     const name = `${one.code} ${one.path} ${one.message}`;
@@ -91,6 +115,7 @@ export function grouped(problems) {
   return [...groups.values()].sort((one, other) => (one.severity === other.severity ? 0 : one.severity === "error" ? -1 : 1));
 }
 
+/** @param {{editing: Editing, problems: Diagnostic[]}} props */
 function Problems({ editing, problems }) {
   if (problems.length === 0) return html`<p class="quiet">${t("No errors, no warnings.")}</p>`;
   return html`<ul class="problems">${grouped(problems).map((one) => html`<li class="row"><span class=${names("mark", one.severity === "error" ? "bad" : "warn")}><${Icon} name=${one.severity === "error" ? "error" : "warning"} /></span>
@@ -98,6 +123,10 @@ function Problems({ editing, problems }) {
     <button type="button" class="link" onClick=${() => { editing.selected.value = nearest(editing.document.value, one.path); }}>${t("Show")}<span class="away"> ${one.message}</span></button></li>`)}</ul>`;
 }
 
+/**
+ * The drawer with its tabs.
+ * @param {Shared & {problems: Diagnostic[], tab: Signal<string>, onClose: () => void}} props
+ */
 export function Drawer({ editing, problems, tab, locked, say, onAdd, onClose }) {
   const errors = problems.filter((one) => one.severity === "error").length;
   const tabs = [["data", t("Data")], ["problems", t("Problems")]];

@@ -1,9 +1,11 @@
 // The state of an editor: one document for outline, form, page and JSON, with undo over all.
 
+/** @import { Json, Stored, Template } from "./types.js" */
+
 import { signal, computed, batch } from "./base.js";
 import { EditedDocument } from "./edited-document.js";
 import { Saving } from "./saving.js";
-import { json, request, Problem, tagOf } from "./api.js";
+import { json, request, Problem, statusOf, tagOf } from "./api.js";
 import { t } from "./text.js";
 
 /** Sample data above this length is named in a preview instead of sent with it. */
@@ -11,16 +13,19 @@ const NAMED_FROM = 200_000;
 /** Sample data above this length is not kept in the browser. */
 const KEPT_UP_TO = 1_000_000;
 
+/** A template that is edited, with its sample data. */
 export class Editing extends EditedDocument {
+  /** @param {string} key */
   constructor(key) {
     super();
     this.key = key;
-    this.sample = signal({});
+    this.sample = signal(/** @type {Json} */ ({}));
     /** Length of the sample data as text. */
     this.sampleSize = 0;
     /** Version that callers get. */
-    this.live = signal(null);
+    this.live = signal(/** @type {number | null} */ (null));
     this.hasDraft = signal(false);
+    /** @type {Saving} */
     this.draft = new Saving(`draft.${key}`, () => `templates/${key}/draft${this.draft.base ? `?base=${this.draft.base}` : ""}`, () => this.document.value);
     this.data = new Saving(`sample.${key}`, () => `templates/${key}/sample`, () => this.sample.value);
     this.name = computed(() => this.document.value?.name || this.key);
@@ -36,8 +41,8 @@ export class Editing extends EditedDocument {
     if (!found) throw new Problem(404, { detail: t("There is no template with the key {key}.", { key: this.key }) });
     this.live.value = live && tagOf(live);
     const base = draft ? Number(draft.headers.get("X-Draft-Base")) || null : this.live.value;
-    const stored = await found.json();
-    const storedSample = sample && await sample.json();
+    const stored = /** @type {Template} */ (await found.json());
+    const storedSample = /** @type {Json | null} */ (sample && await sample.json());
     const document = this.draft.begin(stored, draft && tagOf(draft), base);
     batch(() => {
       this.hasDraft.value = Boolean(draft) || document !== stored;
@@ -53,7 +58,10 @@ export class Editing extends EditedDocument {
     this.draft.keep();
   }
 
-  /** What the service has now: the draft, or the current version where there is none. */
+  /**
+   * What the service has now: the draft, or the current version where there is none.
+   * @returns {Promise<Stored<Template>>}
+   */
   async theirDraft() {
     const draft = await optional(request("GET", `templates/${this.key}/draft`));
     if (draft) return { revision: tagOf(draft), base: Number(draft.headers.get("X-Draft-Base")) || null, value: await draft.json() };
@@ -61,25 +69,40 @@ export class Editing extends EditedDocument {
     return { revision: null, base: tagOf(live), value: await live.json() };
   }
 
-  /** Ends a clash of drafts with `document`, which changes what the service has. */
+  /**
+   * Ends a clash of drafts with `document`, which changes what the service has.
+   * @param {Template} document
+   * @param {Stored<Template>} theirs
+   */
   settleDraft(document, theirs) {
     this.draft.state.value = "idle";
     this.change(document, null);
     this.draft.settle(theirs);
   }
 
-  /** The sample data that the service has now. */
+  /**
+   * The sample data that the service has now.
+   * @returns {Promise<Stored<Json>>}
+   */
   async theirSample() {
     const sample = await optional(request("GET", `templates/${this.key}/sample`));
     return { revision: sample && tagOf(sample), base: null, value: sample ? await sample.json() : {} };
   }
 
-  /** Ends a clash of sample data with `value`, which changes what the service has. */
+  /**
+   * Ends a clash of sample data with `value`, which changes what the service has.
+   * @param {Json} value
+   * @param {Stored<Json>} theirs
+   */
   settleSample(value, theirs) {
     this.use(value);
     this.data.settle(theirs);
   }
 
+  /**
+   * Takes sample data to show, which is not saved by that.
+   * @param {Json} value
+   */
   use(value) {
     this.sampleSize = JSON.stringify(value).length;
     this.sample.value = value;
@@ -91,18 +114,27 @@ export class Editing extends EditedDocument {
     return isNamed ? { sample: this.key } : { data: this.sample.value };
   }
 
+  /**
+   * Changes the sample data.
+   * @param {Json} value
+   */
   setSample(value) {
     this.use(value);
     this.data.keep(this.sampleSize <= KEPT_UP_TO);
   }
 
-  /** Publishes the draft as a new version. */
+  /**
+   * Publishes the draft as a new version.
+   * @param {string} note
+   * @returns {Promise<{version: number}>}
+   */
   async publish(note) {
     await this.draft.save();
     if (this.draft.state.value !== "saved") throw this.draft.failure.value ?? new Error(t("The draft is not saved yet."));
+    /** @type {{[name: string]: string}} */
     const headers = { "If-Match": `"${this.draft.revision}"` };
     if (note) headers["X-Change-Note"] = encodeURIComponent(note);
-    const version = await json("POST", `templates/${this.key}/draft/publication`, { headers });
+    const version = /** @type {{version: number}} */ (await json("POST", `templates/${this.key}/draft/publication`, { headers }));
     batch(() => {
       this.live.value = version.version;
       this.draft.base = version.version;
@@ -130,10 +162,13 @@ export class Editing extends EditedDocument {
   }
 }
 
-/** The response to a request, or null if there is no such thing. */
+/**
+ * The response to a request, or null if there is no such thing.
+ * @param {Promise<Response>} promise
+ */
 function optional(promise) {
   return promise.catch((error) => {
-    if (error instanceof Problem && error.status === 404) return null;
+    if (statusOf(error) === 404) return null;
     throw error;
   });
 }

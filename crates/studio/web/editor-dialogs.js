@@ -1,16 +1,24 @@
 // Dialogs of the editor: publication, and the call of the API.
 
+/** @import { PageEvent } from "./vendor-htm.js" */
+/** @import { Editing } from "./editing.js" */
+/** @import { Diagnostic } from "./types.js" */
+
 import { html, useSignal } from "./base.js";
 import { grouped } from "./drawer.js";
-import { root as service } from "./api.js";
+import { asError, root as service, statusOf } from "./api.js";
 import { Dialog, Failure, say } from "./parts.js";
 import { t, tn } from "./text.js";
 
+/**
+ * Publishes the draft, with a note of what changed.
+ * @param {{editing: Editing, problems: Diagnostic[], onClose: () => void}} props
+ */
 export function Publish({ editing, problems, onClose }) {
   const note = useSignal("");
   const busy = useSignal(false);
-  const failure = useSignal(null);
-  const publish = async (event) => {
+  const failure = useSignal(/** @type {Error | null} */ (null));
+  const publish = async (/** @type {PageEvent} */ event) => {
     event.preventDefault();
     busy.value = true;
     failure.value = null;
@@ -19,7 +27,7 @@ export function Publish({ editing, problems, onClose }) {
       onClose();
       say(t("Version {version} is live: callers get it from now on.", { version: version.version }));
     } catch (error) {
-      failure.value = error.status === 412 || error.status === 409 ? new Error(t("Somebody has published another version meanwhile. Compare the versions, then decide.")) : error;
+      failure.value = [409, 412].includes(statusOf(error)) ? new Error(t("Somebody has published another version meanwhile. Compare the versions, then decide.")) : asError(error);
       busy.value = false;
     }
   };
@@ -32,12 +40,16 @@ export function Publish({ editing, problems, onClose }) {
       <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button><button class="button primary" disabled=${busy.value}>${t("Publish")}</button></div></form></${Dialog}>`;
 }
 
-/** How a program renders the template. */
+/**
+ * How a program renders the template.
+ * @param {{editing: Editing, onClose: () => void}} props
+ */
 export function Copy({ editing, onClose }) {
   const language = useSignal("curl");
   const data = JSON.stringify(editing.sample.value);
   const url = new URL("render/pdf", service).href;
   const body = `{"template": ${JSON.stringify(editing.key)}, "data": ${data}}`;
+  /** @type {{[language: string]: string}} */
   const texts = {
     curl: `curl -sS --fail-with-body ${url} \\\n  -H "X-Api-Key: $PLATEN_API_KEY" -H "Content-Type: application/json" \\\n  -d '${body.replaceAll("'", "'\\''")}' -o ${editing.key}.pdf`,
     TypeScript: `const response = await fetch(${JSON.stringify(url)}, {\n  method: "POST",\n  headers: { "X-Api-Key": process.env.PLATEN_API_KEY!, "Content-Type": "application/json" },\n  body: JSON.stringify({ template: ${JSON.stringify(editing.key)}, data: ${data} }),\n});\nif (!response.ok) throw new Error((await response.json()).detail);\nconst pdf = new Uint8Array(await response.arrayBuffer());`,

@@ -1,7 +1,9 @@
 // The editor of a template: outline, pages and form of one document.
 
+/** @import { DataField, Place, Schema, Session } from "./types.js" */
+
 import { html, useEffect, useMemo, useSignal, useSignalEffect, memory, names } from "./base.js";
-import { request, Unreachable } from "./api.js";
+import { asError, request, Unreachable } from "./api.js";
 import { Editing } from "./editing.js";
 import { Preview } from "./preview.js";
 import { Outline } from "./outline.js";
@@ -22,14 +24,19 @@ import { t, tn, duration } from "./text.js";
 
 const FORMATS = ["pdf", "docx", "pptx", "xlsx", "html", "csv"];
 
-export function Editor({ key: _, name, session }) {
+/**
+ * The page of the editor: reads the template, then shows it.
+ * @param {{name: string, session: Session}} props
+ */
+export function Editor({ name, session }) {
   const editing = useMemo(() => new Editing(name), [name]);
   const preview = useMemo(() => new Preview(editing), [editing]);
-  const root = useSignal(null);
-  const failure = useSignal(null);
+  const root = useSignal(/** @type {Schema | null} */ (null));
+  const failure = useSignal(/** @type {Error | null} */ (null));
   useEffect(() => {
     Promise.all([schemaOfKind("template"), editing.open()]).then(([schema, { hasSample }]) => {
-      if (!hasSample && editing.document.value.inputSchema) editing.use(sampleOf(editing.document.value.inputSchema));
+      const { inputSchema } = editing.document.value;
+      if (!hasSample && inputSchema) editing.use(sampleOf(inputSchema));
       root.value = schema;
     }).catch((error) => { failure.value = error; });
     return () => preview.close();
@@ -39,13 +46,14 @@ export function Editor({ key: _, name, session }) {
   return html`<${Work} key=${name} ...${{ editing, preview, root: root.value, locked: !session.mayChange }} />`;
 }
 
+/** @param {{editing: Editing, preview: Preview, root: Schema, locked: boolean}} props */
 function Work({ editing, preview, root, locked }) {
   const view = useSignal("design");
-  const zoom = useSignal("fit");
-  const drawer = useSignal(memory.get("drawer") ?? innerHeight > 860);
+  const zoom = useSignal(/** @type {"fit" | number} */ ("fit"));
+  const drawer = useSignal(/** @type {boolean | null} */ (memory.get("drawer")) ?? innerHeight > 860);
   const tab = useSignal("data");
   const folded = useSignal(new Set(["/page"]));
-  const dialog = useSignal(null);
+  const dialog = useSignal(/** @type {string | null} */ (null));
   const pane = useSignal("page");
   const isHtml = editing.document.value.kind === "html";
   useSignalEffect(() => {
@@ -54,22 +62,23 @@ function Work({ editing, preview, root, locked }) {
   });
   useSignalEffect(() => { memory.set("drawer", drawer.value); });
   const problems = preview.problems.value;
+  /** @type {Map<string, number>} */
   const pages = new Map();
   for (const box of preview.boxes.value) if (!pages.has(box.path)) pages.set(box.path, box.page);
-  const toView = (name) => {
+  const toView = (/** @type {string} */ name) => {
     if (name === "design" && editing.broken.value) editing.broken.value = null;
     view.value = name;
   };
-  const step = (by) => {
+  const step = (/** @type {number} */ by) => {
     const all = grouped(problems);
     const at = all.findIndex((one) => one.path === editing.selected.value);
     const next = all[(at + by + all.length) % all.length];
     if (next) editing.selected.value = next.path;
   };
   useEffect(() => {
-    const keys = (event) => {
+    const keys = (/** @type {KeyboardEvent} */ event) => {
       const control = event.ctrlKey || event.metaKey;
-      const act = (work) => { event.preventDefault(); work(); };
+      const act = (/** @type {() => void} */ work) => { event.preventDefault(); work(); };
       if (control && event.key.toLowerCase() === "z" && !inCode(event)) act(() => (event.shiftKey ? editing.redo() : editing.undo()));
       else if (control && event.key.toLowerCase() === "y") act(() => editing.redo());
       else if (control && event.key === "s") act(() => saveNow(editing));
@@ -82,21 +91,22 @@ function Work({ editing, preview, root, locked }) {
     return () => removeEventListener("keydown", keys);
   }, [problems]);
   const box = preview.boxes.value.find((one) => one.path === editing.selected.value);
-  const download = async (format) => {
+  const download = async (/** @type {string} */ format) => {
     try {
       const response = await request("POST", `render/${format}`, { body: { definition: editing.document.value, data: editing.sample.value } });
       const warnings = response.headers.get("X-Render-Warnings");
       save(await response.blob(), `${editing.key}.${format}`);
       say(warnings ? t("Downloaded. What this format lacks: {warnings}", { warnings }) : t("Downloaded {name}", { name: `${editing.key}.${format}` }));
     } catch (error) {
-      say(error instanceof Unreachable ? t("The service does not answer.") : error.message, true);
+      say(error instanceof Unreachable ? t("The service does not answer.") : asError(error).message, true);
     }
   };
-  const addField = (field, where = null) => {
+  const addField = (/** @type {DataField} */ field, /** @type {Place | null} */ where = null) => {
     const document = editing.document.value;
     const columns = columnsFor(document, where?.list ?? editing.selected.value, field);
     if (columns) {
-      const at = where?.list === columns ? where.index : get(document, columns).length;
+      const last = /** @type {unknown[]} */ (get(document, columns)).length;
+      const at = where?.list === columns ? where.index : last;
       editing.insert(columns, at, columnOf(document, columns, field));
     } else {
       const { list, index } = where ?? place(root, document, editing.selected.value);
@@ -104,11 +114,11 @@ function Work({ editing, preview, root, locked }) {
     }
   };
   const hasErrors = preview.failed.value;
-  return html`<div class=${names("editor", !drawer.value && "no-drawer")} data-pane=${pane.value}>
+  return html`<div class="editor" data-pane=${pane.value}>
     <header class="editor-top"><a class="brand-small" href="#/templates" aria-label=${t("All templates")}><img src="studio/icon.svg" alt="" width="22" height="22" /></a>
       <div class="grow row crumbs"><a href="#/templates">${t("Templates")}</a><${Icon} name="chevron" /><h1 class="cut">${editing.name.value}</h1><code class="quiet cut wide-only">${editing.key}</code>
         ${editing.hasDraft.value ? html`<span class="badge on">${t("Draft")}</span>` : html`<span class="badge ok">${t("v{version} live", { version: editing.live.value })}</span>`}
-        <${SaveState} editing=${editing} onClash=${(kind) => { dialog.value = kind; }} /></div>
+        <${SaveState} editing=${editing} onClash=${(/** @type {string} */ kind) => { dialog.value = kind; }} /></div>
       ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} title=${`${t("Undo")} (Ctrl Z)`} aria-label=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button>
         <button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} title=${`${t("Redo")} (Ctrl Shift Z)`} aria-label=${t("Redo")} onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
       <a class="button plain wide-only" href=${`#/templates/${editing.key}/versions`}><${Icon} name="history" />${t("Versions")}</a>
@@ -138,16 +148,24 @@ function Work({ editing, preview, root, locked }) {
   </div>`;
 }
 
-/** Whether an event comes from the code view, which has its own keys. */
-const inCode = (event) => event.composedPath().some((one) => one.classList?.contains("cm-editor"));
+/**
+ * Whether an event comes from the code view, which has its own keys.
+ * @param {Event} event
+ */
+const inCode = (event) => event.composedPath().some((one) => one instanceof Element && one.classList.contains("cm-editor"));
 
+/** @param {number} by */
 function focusPane(by) {
-  const panes = [".editor-outline .tree", ".canvas", ".editor-form input, .editor-form textarea, .editor-form button", ".drawer button"].map((one) => document.querySelector(one)).filter(Boolean);
+  const panes = [".editor-outline .tree", ".canvas", ".editor-form input, .editor-form textarea, .editor-form button", ".drawer button"].flatMap((one) => /** @type {HTMLElement | null} */ (document.querySelector(one)) ?? []);
   const at = panes.findIndex((one) => one.closest("aside, section, .canvas")?.contains(document.activeElement));
   panes[(at + by + panes.length) % panes.length]?.focus();
 }
 
-/** Saves a file of this browser. */
+/**
+ * Saves a file of this browser.
+ * @param {Blob} blob
+ * @param {string} name
+ */
 export function save(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

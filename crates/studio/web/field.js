@@ -1,8 +1,15 @@
 // A field of the form: the control that fits the schema of a property, with its name and its problems.
 
+/** @import { EditedDocument } from "./edited-document.js" */
+/** @import { Diagnostic, Fields, Json, Schema } from "./types.js" */
+/**
+ * @typedef {{root: Schema, editing: EditedDocument, pointer: string, schema: Schema, value: Json | undefined, id: string,
+ *   name: string, isRequired: boolean, invalid?: boolean}} ControlOf
+ */
+
 import { html, names } from "./base.js";
 import { get, set as setAt, parent, within } from "./pointer.js";
-import { resolve, chosen, options, choices, nameOf, namesIn, isObjectList } from "./schema.js";
+import { resolve, chosen, options, choices, itemOf, nameOf, namesIn, isObjectList } from "./schema.js";
 import {
   TextControl, LineControl, LengthControl, ColorControl, FontControl, ChoiceControl, JsonControl, LinesControl, ListControl, RunsControl, CodeControl, MapControl,
 } from "./fields.js";
@@ -12,26 +19,43 @@ import { words, plain } from "./nodes.js";
 import { Icon } from "./icons.js";
 import { t, tn } from "./text.js";
 
-/** A new element of a list of objects: with what it needs. */
+/**
+ * A new element of a list of objects: with what it needs.
+ * @param {Schema} root
+ * @param {Schema} schema
+ * @returns {Json}
+ */
 function blank(root, schema) {
-  const item = options(root, schema).map((one) => resolve(root, one)).find((one) => one.items)?.items ?? {};
+  const item = options(root, schema).map((one) => itemOf(resolve(root, one))).find(Boolean) ?? {};
   const all = options(root, item);
   const object = all.map((one) => resolve(root, one)).find((one) => one.properties) ?? {};
   if (object.properties?.body && !object.properties.content) return { body: [{ type: "text", content: t("Text") }] };
+  /** @type {{[name: string]: Json}} */
   const made = {};
   for (const name of object.required ?? []) {
-    const property = resolve(root, chosen(root, object.properties[name], undefined));
-    made[name] = property.const ?? (property.type === "array" ? [] : nameOf(object.properties[name]) === "Expression" ? "1" : t(words(name)));
+    const of = object.properties?.[name];
+    const property = resolve(root, chosen(root, of, undefined));
+    made[name] = property.const ?? (property.type === "array" ? [] : nameOf(of) === "Expression" ? "1" : t(words(name)));
   }
   if (Object.keys(made).length > 0) return made;
   if (object.properties?.header) return { header: t("Column"), value: "" };
   return all.some((one) => resolve(root, one).type === "string") ? t("Text") : made;
 }
 
-/** The control for a value. */
+/** What a list says of one of its elements. */
+function titleOf(/** @type {unknown} */ one) {
+  if (one === null || typeof one !== "object") return plain(one);
+  const { header, key, name, content, text, body } = /** @type {Fields} */ (one);
+  return plain(header ?? key ?? name ?? content ?? text ?? (Array.isArray(body) ? tn(body.length, "{count} node", "{count} nodes") : ""));
+}
+
+/**
+ * The control for a value.
+ * @param {ControlOf} all
+ */
 export function Control(all) {
   const { root, editing, pointer, schema, value, id, name, isRequired, invalid } = all;
-  const change = (next) => editing.set(pointer, next === "" && !isRequired ? undefined : next);
+  const change = (/** @type {unknown} */ next) => editing.set(pointer, next === "" && !isRequired ? undefined : next);
   const whole = resolve(root, schema);
   const found = choices(root, schema);
   const fits = chosen(root, schema, value);
@@ -56,11 +80,11 @@ export function Control(all) {
   }
   const isList = Array.isArray(value) || (value === undefined && isObjectList(root, schema) && !called.includes("Content") && !called.includes("StyleRef"));
   if (isList && isObjectList(root, schema) && !called.includes("Content")) {
-    return html`<${ListControl} value=${value} label=${label} text=${(one) => plain(one?.header ?? one?.key ?? one?.name ?? one?.content ?? one?.text ?? (Array.isArray(one?.body) ? tn(one.body.length, "{count} node", "{count} nodes") : typeof one === "string" ? one : ""))}
-      onOpen=${(index) => { editing.selected.value = `${pointer}/${index}`; }}
-      onAdd=${() => editing.change(editingInsert(editing, pointer, blank(root, schema)), null)}
-      onMove=${(from, to) => { const chosenNow = editing.selected.value; editing.move(`${pointer}/${from}`, pointer, to); editing.selected.value = chosenNow; }}
-      onRemove=${(index) => editing.set(pointer, value.filter((_, at) => at !== index))} />`;
+    return html`<${ListControl} value=${value} label=${label} text=${titleOf}
+      onOpen=${(/** @type {number} */ index) => { editing.selected.value = `${pointer}/${index}`; }}
+      onAdd=${() => editing.change(setAt(editing.document.value, pointer, [...(Array.isArray(value) ? value : []), blank(root, schema)]), null)}
+      onMove=${(/** @type {number} */ from, /** @type {number} */ to) => { const chosenNow = editing.selected.value; editing.move(`${pointer}/${from}`, pointer, to); editing.selected.value = chosenNow; }}
+      onRemove=${(/** @type {number} */ index) => editing.set(pointer, Array.isArray(value) ? value.filter((_, at) => at !== index) : [])} />`;
   }
   if (called.includes("Length") && typeof value !== "object") return html`<${LengthControl} id=${id} value=${value} onChange=${change} invalid=${invalid} placeholder=${whole.default} />`;
   if (type === "integer" || (type === "number" && typeof value !== "string")) return html`<${LineControl} id=${id} type="number" min=${kind.minimum} max=${kind.maximum} value=${value} placeholder=${whole.default} onChange=${change} invalid=${invalid} />`;
@@ -70,13 +94,13 @@ export function Control(all) {
   if (called.includes("StyleRef") && (value === undefined || typeof value === "string")) {
     return html`<${LineControl} id=${id} value=${value} list="style-names" onChange=${change} invalid=${invalid} placeholder=${t("name of a style")} />`;
   }
-  if (type === "array" && resolve(root, kind.items ?? {}).type === "string" && !called.includes("Content") && (value === undefined || Array.isArray(value))) return html`<${LinesControl} id=${id} value=${value} onChange=${change} />`;
+  if (type === "array" && resolve(root, itemOf(kind)).type === "string" && !called.includes("Content") && (value === undefined || Array.isArray(value))) return html`<${LinesControl} id=${id} value=${value} onChange=${change} />`;
   if (type === "string" && (value === undefined || value === null || typeof value === "string")) {
     const isLong = called.includes("Content") || called.includes("Text") || name === "helpers" || name === "description";
     return isLong ? html`<${TextControl} ...${{ editing, pointer, id }} value=${value} onChange=${change} invalid=${invalid} />`
       : html`<${LineControl} id=${id} value=${value} onChange=${change} invalid=${invalid} placeholder=${typeof whole.default === "string" ? whole.default : ""} />`;
   }
-  if (!kind.properties && options(root, kind.additionalProperties ?? {}).some((one) => resolve(root, one).properties) && !Array.isArray(value)) return html`<${MapControl} ...${{ editing, pointer, value, id, label }} />`;
+  if (!kind.properties && typeof kind.additionalProperties === "object" && options(root, kind.additionalProperties).some((one) => resolve(root, one).properties) && !Array.isArray(value)) return html`<${MapControl} ...${{ editing, pointer, value, id, label }} />`;
   if (kind.properties && (value === undefined || (typeof value === "object" && !Array.isArray(value)))) {
     const count = Object.keys(value ?? {}).length;
     return html`<button type="button" id=${id} class="button" onClick=${() => { if (value === undefined || value === null) editing.set(pointer, {}); editing.selected.value = pointer; }}>
@@ -85,15 +109,12 @@ export function Control(all) {
   return html`<${JsonControl} id=${id} value=${value} onChange=${change} label=${label} />`;
 }
 
-function editingInsert(editing, pointer, item) {
-  const list = get(editing.document.value, pointer);
-  const parts = Array.isArray(list) ? [...list, item] : [item];
-  return setAt(editing.document.value, pointer, parts);
-}
-
-/** A property with its name, its control, what it means, and what is wrong with it. */
+/**
+ * A property with its name, its control, what it means, and what is wrong with it.
+ * @param {{root: Schema, editing: EditedDocument, pointer: string, name: string, schema: Schema, isRequired: boolean, problems: Diagnostic[], locked: boolean}} props
+ */
 export function Field({ root, editing, pointer, name, schema, isRequired, problems, locked }) {
-  const value = get(editing.document.value, pointer);
+  const value = /** @type {Json | undefined} */ (get(editing.document.value, pointer));
   const whole = resolve(root, schema);
   const own = problems.filter((one) => within(one.path, pointer));
   const id = `field${pointer.replaceAll(/[^a-zA-Z0-9]/g, "-")}`;

@@ -1,5 +1,9 @@
 // The form for the chosen value, made from the JSON Schema.
 
+/** @import { EditedDocument } from "./edited-document.js" */
+/** @import { Box, Diagnostic, Fields, Schema } from "./types.js" */
+/** @typedef {[string, Schema]} Property */
+
 import { html } from "./base.js";
 import { get, parent, last, escape } from "./pointer.js";
 import { resolve, chosen, schemaAt, isNodeList } from "./schema.js";
@@ -21,12 +25,15 @@ const OF_STYLES = ["extends", "fontFamily", "fontSize", "bold", "italic", "color
 /** Properties of the document that are large, and seldom changed in a form. */
 const LATER = new Set(["inputSchema", "helpers", "messages", "invoice", "imports"]);
 
-/** The form for what is chosen. */
+/**
+ * The form for what is chosen.
+ * @param {{editing: EditedDocument, root: Schema, problems: Diagnostic[], locked: boolean, box?: Box}} props
+ */
 export function Form({ editing, root, problems, locked, box }) {
   const document = editing.document.value;
   const pointer = editing.selected.value;
-  const value = get(document, pointer);
-  const found = pointer === "/page" ? root.properties.page : schemaAt(root, pointer, document);
+  const value = /** @type {Fields | undefined} */ (get(document, pointer));
+  const found = pointer === "/page" ? root.properties?.page ?? {} : schemaAt(root, pointer, document);
   const schema = resolve(root, chosen(root, found, value ?? (pointer === "/page" ? {} : undefined)));
   if (pointer === "/theme") return html`<${Theme} ...${{ editing, root, problems, locked }} />`;
   if (Array.isArray(value) || (value === undefined && pointer !== "/page")) {
@@ -34,16 +41,16 @@ export function Form({ editing, root, problems, locked, box }) {
   }
   const required = new Set(schema.required ?? []);
   const all = Object.entries(schema.properties ?? {}).filter(([name, of]) => name !== "$schema" && resolve(root, of).const === undefined && !isNodeList(root, of) && !(pointer === "" && ["body", "page", "theme", "kind", "assets", "macros", "steps"].includes(name)));
-  const rank = ([name]) => (FIRST.includes(name) ? FIRST.indexOf(name) : 50);
+  const rank = (/** @type {Property} */ [name]) => (FIRST.includes(name) ? FIRST.indexOf(name) : 50);
   all.sort((one, other) => rank(one) - rank(other));
   // Lists of nodes that are not there yet, such as the footer of pages.
   const absent = editing.icon || pointer === "" ? [] : Object.entries(schema.properties ?? {}).filter(([name, of]) => isNodeList(root, of) && !Array.isArray(value?.[name])).map(([name]) => name);
   const isStyle = schema.properties?.fontFamily !== undefined;
-  const isMain = ([name]) => !(pointer === "" && LATER.has(name)) && (required.has(name) || value?.[name] !== undefined || FIRST.includes(name) || MAIN.includes(name) || (isStyle && OF_STYLES.includes(name)));
+  const isMain = (/** @type {Property} */ [name]) => !(pointer === "" && LATER.has(name)) && (required.has(name) || value?.[name] !== undefined || FIRST.includes(name) || MAIN.includes(name) || (isStyle && OF_STYLES.includes(name)));
   const main = all.filter(isMain);
   const more = all.filter((one) => !isMain(one));
-  const type = value?.type ?? (pointer === "" ? (editing.icon ? "flow" : "document") : last(pointer));
-  const field = ([name, of]) => html`<${Field} key=${`${pointer}/${name}`} ...${{ root, editing, problems, locked, name, schema: of, pointer: `${pointer}/${escape(name)}`, isRequired: required.has(name) }} />`;
+  const type = String(value?.type ?? (pointer === "" ? (editing.icon ? "flow" : "document") : last(pointer)));
+  const field = (/** @type {Property} */ [name, of]) => html`<${Field} key=${`${pointer}/${name}`} ...${{ root, editing, problems, locked, name, schema: of, pointer: `${pointer}/${escape(name)}`, isRequired: required.has(name) }} />`;
   const isElement = /^\d+$/.test(last(pointer)) && pointer !== "";
   const isObject = value === undefined || typeof value === "object";
   const styles = new Set([...Object.keys(document.theme?.styles ?? {}), ...Object.keys(OWN)]);
@@ -56,16 +63,21 @@ export function Form({ editing, root, problems, locked, box }) {
     ${box && html`<p class="small quiet num place">${t("Page {page}", { page: box.page })} · ${millimetres(box.area[0])}, ${millimetres(box.area[1])} mm · ${millimetres(box.area[2])} × ${millimetres(box.area[3])} mm</p>`}
     <datalist id="style-names">${[...styles].map((one) => html`<option value=${one}></option>`)}</datalist>
     <div class="form-body">
-      ${isObject && all.length > 0 ? main.map(field) : html`<div class="field-box"><${Control} ...${{ root, editing, pointer, schema: found, value, id: "field-whole", name: String(type), isRequired: true }} /></div>`}
+      ${isObject && all.length > 0 ? main.map(field) : html`<div class="field-box"><${Control} ...${{ root, editing, pointer, schema: found, value, id: "field-whole", name: type, isRequired: true }} /></div>`}
       ${absent.length > 0 && !locked && html`<div class="field-box row swatches">${absent.map((name) => html`<button type="button" key=${name} class="button" onClick=${() => { editing.set(`${pointer}/${name}`, [{ type: "text", content: t("Text") }]); editing.selected.value = `${pointer}/${name}/0`; }}><${Icon} name="plus" />${t(words(name))}</button>`)}</div>`}
       ${pointer === "" && !editing.icon && !locked && html`<${Assets} editing=${editing} />`}
       ${isObject && more.length > 0 && html`<details class="more" key=${`more${pointer}`}><summary>${tn(more.length, "{count} more property", "{count} more properties")}</summary>${more.map(field)}</details>`}
     </div></div>`;
 }
 
+/** @param {number} points */
 const millimetres = (points) => Math.round((points * 254) / 72) / 10;
 
-/** The nearest object around a value. */
+/**
+ * The nearest object around a value.
+ * @param {unknown} document
+ * @param {string} pointer
+ */
 function upTo(document, pointer) {
   if (pointer.startsWith("/theme/")) return "/theme";
   let outer = parent(pointer);

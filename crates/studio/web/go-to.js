@@ -1,5 +1,10 @@
 // Go to anything: templates, flows, runs and pages in one field.
 
+/** @import { Ref } from "./vendor-hooks.js" */
+/** @import { PageEvent } from "./vendor-htm.js" */
+/** @import { DraftEntry, FlowEntry, TemplateEntry } from "./types.js" */
+/** @typedef {{place: string, name: string, key: string, icon: string}} Entry */
+
 import { html, useSignal, useEffect, useRef, names } from "./base.js";
 import { list } from "./api.js";
 import { Dialog } from "./parts.js";
@@ -14,9 +19,16 @@ const RUN = /^[0-9a-z]{20,32}$/;
 const pages = () => [["templates", t("Templates"), "document"], ["flows", t("Flows"), "flow"], ["runs", t("Runs"), "runs"], ["runs?state=failed", t("Failed runs"), "error"], ["convert", t("Convert files"), "convert"], ["operations", t("Operations"), "chart"], ["audit", t("Audit log"), "history"], ["templates?new=1", t("New template"), "plus"]]
   .map(([place, name, icon]) => ({ place, name, key: "", icon }));
 
-/** Everything that can be gone to. */
+/**
+ * Everything that can be gone to.
+ * @returns {Promise<Entry[]>}
+ */
 async function load() {
-  const [templates, drafts, flows] = await Promise.all([list("templates", "templates"), list("drafts/templates", "drafts"), list("flows", "flows")]);
+  const [templates, drafts, flows] = await Promise.all([
+    /** @type {Promise<TemplateEntry[]>} */ (list("templates", "templates")),
+    /** @type {Promise<DraftEntry[]>} */ (list("drafts/templates", "drafts")),
+    /** @type {Promise<FlowEntry[]>} */ (list("flows", "flows")),
+  ]);
   const keys = new Set(templates.map((one) => one.key));
   const all = [...templates, ...drafts.filter((one) => !keys.has(one.key))];
   return [
@@ -25,26 +37,31 @@ async function load() {
   ];
 }
 
+/**
+ * The dialog with the field.
+ * @param {{onClose: () => void}} props
+ */
 export function GoTo({ onClose }) {
-  const entries = useSignal([]);
+  const entries = useSignal(/** @type {Entry[]} */ ([]));
   const text = useSignal("");
   const marked = useSignal(0);
+  /** @type {Ref<HTMLInputElement>} */
   const field = useRef(null);
   useEffect(() => {
     field.current.focus();
     load().then((found) => { entries.value = found; }, () => {});
   }, []);
   const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = (one) => words.every((word) => `${one.name} ${one.key}`.toLowerCase().includes(word));
+  const fits = (/** @type {Entry} */ one) => words.every((word) => `${one.name} ${one.key}`.toLowerCase().includes(word));
   const run = RUN.test(text.value.trim()) ? [{ place: `runs/${text.value.trim()}`, name: t("Run"), key: text.value.trim(), icon: "runs" }] : [];
   const shown = [...run, ...entries.value.filter(fits), ...pages().filter(fits)].slice(0, MOST);
-  const go = (one) => {
+  const go = (/** @type {Entry} */ one) => {
     onClose();
     location.hash = `#/${one.place}`;
   };
-  const keys = (event) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by) {
+  const keys = (/** @type {PageEvent} */ event) => {
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (by !== 0) {
       event.preventDefault();
       marked.value = Math.max(0, Math.min(shown.length - 1, marked.value + by));
     } else if (event.key === "Enter" && shown[marked.value]) {

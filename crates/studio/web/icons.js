@@ -2,6 +2,7 @@
 
 import { html } from "./base.js";
 
+/** @type {{[name: string]: string}} */
 const paths = {
   heading: "M6 5v14M16 5v14M6 12h10", text: "M4 7h16M4 12h16M4 17h10", list: "M9 6h11M9 12h11M9 18h11M4 6h.01M4 12h.01M4 18h.01",
   table: "M4 5h16v14H4zM4 10h16M10 10v9", columns: "M4 5h16v14H4zM12 5v14", panel: "M4 6h16v12H4zM8 10h8M8 14h5",
@@ -22,5 +23,8 @@ const paths = {
   sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v3M12 19v3M2 12h3M19 12h3", file: "M6 3h8l5 5v13H6z",
 };
 
-/** An icon; decoration, so it has no name. */
+/**
+ * An icon; decoration, so it has no name.
+ * @param {{name: string}} props
+ */
 export const Icon = ({ name }) => html`<svg class="icon-svg" viewBox="0 0 24 24" aria-hidden="true"><path d=${paths[name] ?? paths.item} /></svg>`;

@@ -1,5 +1,10 @@
 // How far a template and its sample data are saved, and what two people who changed them can do.
 
+/** @import { Editing } from "./editing.js" */
+/** @import { Saving } from "./saving.js" */
+/** @import { Json, Stored, Template } from "./types.js" */
+/** @typedef {"draft" | "sample"} Kind */
+
 import { html, useSignalEffect } from "./base.js";
 import { signedOut } from "./api.js";
 import { Clash } from "./clash.js";
@@ -9,14 +14,22 @@ import { t, when } from "./text.js";
 /** States in the order in which they are told. */
 const ORDER = ["clash", "failed", "ended", "offline", "waiting", "saving", "saved", "idle"];
 
-/** The draft or the sample data, whichever has more to say. */
+/**
+ * The draft or the sample data, whichever has more to say.
+ * @param {Editing} editing
+ * @returns {[Kind, Saving]}
+ */
 function leading(editing) {
-  const all = [["draft", editing.draft], ["sample", editing.data]];
-  const rank = (saving) => ORDER.indexOf(saving.state.value);
-  return rank(all[1][1]) < rank(all[0][1]) ? all[1] : all[0];
+  const rank = (/** @type {Saving} */ saving) => ORDER.indexOf(saving.state.value);
+  return rank(editing.data) < rank(editing.draft) ? ["sample", editing.data] : ["draft", editing.draft];
 }
 
+/**
+ * @param {Kind} kind
+ * @param {Saving} saving
+ */
 function textOf(kind, saving) {
+  /** @type {{[state: string]: string}} */
   const texts = {
     waiting: t("Saving"), saving: t("Saving"), saved: t("Saved {when}", { when: when(saving.savedAt.value) }),
     offline: saving.isKept ? t("Offline, kept in this browser") : t("Offline, and too large to keep in this browser: leave this page open"),
@@ -27,13 +40,20 @@ function textOf(kind, saving) {
   return texts[saving.state.value] ?? "";
 }
 
-/** Saves at once what is not saved, and says so. */
+/**
+ * Saves at once what is not saved, and says so.
+ * @param {Editing} editing
+ */
 export async function saveNow(editing) {
   const unsaved = [editing.draft, editing.data].filter((one) => !["idle", "saved"].includes(one.state.value));
   await Promise.all(unsaved.map((one) => one.save()));
   say(textOf(...leading(editing)) || t("Everything is saved."));
 }
 
+/**
+ * Says how far everything is saved.
+ * @param {{editing: Editing, onClash: (kind: Kind) => void}} props
+ */
 export function SaveState({ editing, onClash }) {
   useSignalEffect(() => {
     // What a session that has ended could not save is saved by the next one.
@@ -47,13 +67,21 @@ export function SaveState({ editing, onClash }) {
     ${state === "failed" && html`<span class="small bad-text cut">${saving.failure.value?.message}</span>`}`;
 }
 
+/**
+ * The choice between two drafts.
+ * @param {{editing: Editing, onClose: () => void}} props
+ */
 export function DraftClash({ editing, onClose }) {
   return html`<${Clash} title=${t("Two people have changed this template")} mine=${editing.document.value} load=${() => editing.theirDraft()}
-    onSettle=${(value, theirs) => { editing.settleDraft(value, theirs); say(t("What you chose is the draft now.")); }} onClose=${onClose} />`;
+    onSettle=${(/** @type {Template} */ value, /** @type {Stored<Template>} */ theirs) => { editing.settleDraft(value, theirs); say(t("What you chose is the draft now.")); }} onClose=${onClose} />`;
 }
 
+/**
+ * The choice between two samples.
+ * @param {{editing: Editing, onClose: () => void}} props
+ */
 export function SampleClash({ editing, onClose }) {
-  const settle = (value, theirs) => {
+  const settle = (/** @type {Json} */ value, /** @type {Stored<Json>} */ theirs) => {
     const mine = editing.sample.value;
     editing.settleSample(value, theirs);
     // Sample data has no undo of its own.

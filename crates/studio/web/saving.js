@@ -2,7 +2,7 @@
 // another person has saved meanwhile.
 
 import { signal, memory, debounced } from "./base.js";
-import { json, Problem, Unreachable } from "./api.js";
+import { asError, json, statusOf, Unreachable } from "./api.js";
 
 /** Time without a change before something is sent, in milliseconds. */
 const PAUSE = 900;
@@ -13,6 +13,7 @@ const AWAY = [502, 503, 504];
 /** Answers that say that somebody else has changed or removed what this would replace. */
 const CLASHES = [404, 409, 412];
 
+/** One thing that is edited, such as a draft, on its way to the service. */
 export class Saving {
   /**
    * @param {string} place where this browser keeps what is not sent
@@ -26,28 +27,32 @@ export class Saving {
     /** `idle`, `waiting`, `saving`, `saved`, `offline`, `ended`, `clash` or `failed`. */
     this.state = signal("idle");
     this.savedAt = signal(0);
-    this.failure = signal(null);
+    this.failure = signal(/** @type {Error | null} */ (null));
     /** Revision that the service has, and the version that a draft changes. */
-    this.revision = null;
-    this.base = null;
+    this.revision = /** @type {number | null} */ (null);
+    this.base = /** @type {number | null} */ (null);
     /** The value that the service has. */
-    this.stored = null;
+    this.stored = /** @type {unknown} */ (null);
     /** Whether this browser has what is not sent. */
     this.isKept = true;
     /** The request that is sent. */
-    this.running = Promise.resolve();
+    this.running = /** @type {Promise<void>} */ (Promise.resolve());
     this.soon = debounced(PAUSE, () => this.save());
   }
 
   /**
    * Begins with what the service has, or with what this browser has kept and not sent.
-   * @returns what is edited from now on
+   * @returns {T} what is edited from now on
+   * @template T
+   * @param {T} stored
+   * @param {number | null} revision
+   * @param {number | null} [base]
    */
   begin(stored, revision, base = null) {
     this.stored = stored;
     this.revision = revision;
     this.base = base;
-    const local = memory.get(this.place);
+    const local = /** @type {{document: T, revision: number | null, base: number | null} | null} */ (memory.get(this.place));
     if (!local) return stored;
     if (local.revision === revision && local.base === base) {
       this.soon();
@@ -58,7 +63,10 @@ export class Saving {
     return local.document;
   }
 
-  /** Keeps a change here, unless it is too large for a browser, and sends it soon. */
+  /**
+   * Keeps a change here, unless it is too large for a browser, and sends it soon.
+   * @param {boolean} [isSmall]
+   */
   keep(isSmall = true) {
     this.isKept = isSmall && memory.set(this.place, { document: this.current(), base: this.base, revision: this.revision });
     if (this.state.value === "clash") return;
@@ -77,8 +85,8 @@ export class Saving {
     this.state.value = "saving";
     const sent = this.current();
     try {
-      const headers = this.revision ? { "If-Match": `"${this.revision}"` } : {};
-      const saved = await json("PUT", this.path(), { body: sent, headers });
+      const headers = /** @type {{[name: string]: string}} */ (this.revision ? { "If-Match": `"${this.revision}"` } : {});
+      const saved = /** @type {{revision: number}} */ (await json("PUT", this.path(), { body: sent, headers }));
       this.revision = saved.revision;
       this.stored = sent;
       this.savedAt.value = Date.now();
@@ -92,8 +100,9 @@ export class Saving {
     }
   }
 
+  /** @param {unknown} error */
   fail(error) {
-    const status = error instanceof Problem ? error.status : 0;
+    const status = statusOf(error);
     if (error instanceof Unreachable || AWAY.includes(status)) {
       this.state.value = "offline";
       setTimeout(() => this.state.value === "offline" && this.save(), RETRY);
@@ -103,11 +112,14 @@ export class Saving {
       this.state.value = "clash";
     } else {
       this.state.value = "failed";
-      this.failure.value = error;
+      this.failure.value = asError(error);
     }
   }
 
-  /** Ends a clash: what is edited now replaces the revision of `theirs`. */
+  /**
+   * Ends a clash: what is edited now replaces the revision of `theirs`.
+   * @param {{revision: number | null, base: number | null}} theirs
+   */
   settle({ revision, base }) {
     this.revision = revision;
     this.base = base;
@@ -115,9 +127,9 @@ export class Saving {
   }
 
   /** Nothing is left to send. */
-  end(revision = null) {
+  end() {
     this.soon.cancel();
-    this.revision = revision;
+    this.revision = null;
     this.state.value = "idle";
     memory.set(this.place, null);
   }

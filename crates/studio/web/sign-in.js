@@ -1,25 +1,34 @@
 // Sign-in by an API key, which is exchanged for a session.
 
+/** @import { Ref } from "./vendor-hooks.js" */
+/** @import { PageEvent } from "./vendor-htm.js" */
+/** @import { Session } from "./types.js" */
+
 import { html, useSignal, useRef, useEffect } from "./base.js";
-import { json } from "./api.js";
+import { asError, json, statusOf } from "./api.js";
 import { Failure } from "./parts.js";
 import { t } from "./text.js";
 
+/**
+ * The form that asks for the key.
+ * @param {{onDone: (session: Session) => void}} props
+ */
 export function SignIn({ onDone }) {
   const key = useSignal("");
-  const failure = useSignal(null);
+  const failure = useSignal(/** @type {Error | null} */ (null));
   const busy = useSignal(false);
+  /** @type {Ref<HTMLInputElement>} */
   const field = useRef(null);
-  useEffect(() => field.current?.focus(), []);
-  const submit = async (event) => {
+  useEffect(() => field.current.focus(), []);
+  const submit = async (/** @type {PageEvent} */ event) => {
     event.preventDefault();
     busy.value = true;
     try {
-      onDone(await json("POST", "studio/session", { body: { key: key.value.trim() } }));
+      onDone(/** @type {Session} */ (await json("POST", "studio/session", { body: { key: key.value.trim() } })));
     } catch (error) {
-      failure.value = error.status === 401 ? new Error(t("The service does not know this key.")) : error;
+      failure.value = statusOf(error) === 401 ? new Error(t("The service does not know this key.")) : asError(error);
       busy.value = false;
-      field.current?.focus();
+      field.current.focus();
     }
   };
   return html`<main class="sign-in"><form onSubmit=${submit}><img src="studio/icon.svg" alt="" width="40" height="40" /><h1>${t("Sign in to Platen")}</h1>

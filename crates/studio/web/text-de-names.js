@@ -1,5 +1,6 @@
 // German names of nodes, steps, properties and operations, which the service names in English.
 
+/** By their English words. */
 export const names = {
   "Align": "Ausrichtung",
   "Alt": "Alternativtext",

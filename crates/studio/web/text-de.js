@@ -2,6 +2,7 @@
 
 import { names } from "./text-de-names.js";
 
+/** By their English words. */
 export const german = {
   ...names,
   "a caller that waits": "einem Aufrufer, der wartet",

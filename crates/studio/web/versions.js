@@ -1,22 +1,36 @@
 // The versions of a template, and what changed between two of them.
 
+/** @import { Signal } from "./vendor-signals.js" */
+/** @import { Json, PreviewAnswer, Session, Version } from "./types.js" */
+/** @typedef {{changes: {op: string, path: string, value?: Json, oldValue?: Json}[]}} Changed */
+
 import { html, useSignal, useEffect } from "./base.js";
-import { json, list, request, tagOf } from "./api.js";
+import { asError, json, list, request, statusOf, tagOf } from "./api.js";
 import { Failure, Loading, useLoaded, say } from "./parts.js";
 import { Icon } from "./icons.js";
 import { t, tn, when, bytes } from "./text.js";
 
-/** Pages of a version with the sample data of the template. */
+/**
+ * Pages of a version with the sample data of the template.
+ * @param {string} name
+ * @param {number} version
+ * @param {number} first
+ * @param {unknown} sample
+ */
 async function pagesOf(name, version, first, sample) {
-  const answer = await json("POST", "render/preview", { body: { template: name, version, data: sample, firstPage: first } });
+  const answer = /** @type {PreviewAnswer} */ (await json("POST", "render/preview", { body: { template: name, version, data: sample, firstPage: first } }));
   const picture = new Blob([answer.pages[0].picture], { type: "image/svg+xml" });
   return { count: answer.pageCount, url: URL.createObjectURL(picture) };
 }
 
+/**
+ * The page of versions.
+ * @param {{name: string, session: Session}} props
+ */
 export function Versions({ name, session }) {
-  const { value, error, again } = useLoaded(() => list(`templates/${name}/versions`, "versions", 500), [name]);
-  const newer = useSignal(null);
-  const older = useSignal(null);
+  const { value, error, again } = useLoaded(() => /** @type {Promise<Version[]>} */ (list(`templates/${name}/versions`, "versions", 500)), [name]);
+  const newer = useSignal(0);
+  const older = useSignal(0);
   const view = useSignal("pages");
   const page = useSignal(1);
   useEffect(() => {
@@ -24,18 +38,18 @@ export function Versions({ name, session }) {
     newer.value = value[0].version;
     older.value = value[1]?.version ?? value[0].version;
   }, [value]);
-  const restore = async (version) => {
+  const restore = async (/** @type {number} */ version) => {
     try {
       const current = tagOf(await request("GET", `templates/${name}`));
       await request("POST", `templates/${name}/versions/${version}/restore`, { headers: { "If-Match": `"${current}"` } });
       say(t("Version {version} was restored as a new version.", { version }));
       again();
     } catch (failure) {
-      say(failure.message, true);
+      say(asError(failure).message, true);
     }
   };
   return html`<main class="content"><header class="head"><h1>${t("Versions of {name}", { name })}</h1><span class="grow"></span><a class="button" href=${`#/templates/${name}`}>${t("Back to the editor")}</a></header>
-    ${error && html`<${Failure} error=${error.status === 404 ? new Error(t("This template has not been published yet.")) : error} onRetry=${again} />`}
+    ${error && html`<${Failure} error=${statusOf(error) === 404 ? new Error(t("This template has not been published yet.")) : error} onRetry=${again} />`}
     ${!value && !error && html`<${Loading} />`}
     ${value && newer.value && html`<div class="compare"><ol class="version-list" aria-label=${t("Versions")}>${value.map((one) => html`<li key=${one.version}>
         <button type="button" aria-pressed=${older.value === one.version} onClick=${() => { older.value = one.version; page.value = 1; }}><span class="row"><b>${t("Version {version}", { version: one.version })}</b>${one.version === value[0].version && html`<span class="badge ok">${t("live")}</span>`}<span class="grow"></span><span class="small quiet">${when(one.createdAt)}</span></span>
@@ -45,6 +59,7 @@ export function Versions({ name, session }) {
         ${view.value === "json" ? html`<${Changes} key=${`${older.value}-${newer.value}`} ...${{ name, from: older.value, to: newer.value }} />` : html`<${Pages} key=${`${older.value}-${newer.value}`} ...${{ name, from: older.value, to: newer.value, view, page }} />`}</section></div>`}</main>`;
 }
 
+/** @param {{name: string, from: number, to: number, view: Signal<string>, page: Signal<number>}} props */
 function Pages({ name, from, to, view, page }) {
   const { value, error } = useLoaded(async () => {
     const sample = await json("GET", `templates/${name}/sample`).catch(() => ({}));
@@ -58,8 +73,9 @@ function Pages({ name, from, to, view, page }) {
       : html`<div class="sides">${[from, to].map((version, index) => html`<figure class="side-page" key=${index}><figcaption class="small">${t("Version {version}", { version })} · ${tn(value[index].count, "{count} page", "{count} pages")}</figcaption><img src=${value[index].url} alt=${t("Version {version}", { version })} /></figure>`)}</div>`}`;
 }
 
+/** @param {{name: string, from: number, to: number}} props */
 function Changes({ name, from, to }) {
-  const { value, error } = useLoaded(() => json("POST", `templates/${name}/diff`, { body: { from: Math.min(from, to), to: Math.max(from, to) } }), [name, from, to]);
+  const { value, error } = useLoaded(() => /** @type {Promise<Changed>} */ (json("POST", `templates/${name}/diff`, { body: { from: Math.min(from, to), to: Math.max(from, to) } })), [name, from, to]);
   if (error) return html`<${Failure} error=${error} />`;
   if (!value) return html`<${Loading} />`;
   if (value.changes.length === 0) return html`<p class="quiet field-box">${t("Both are the same.")}</p>`;
