@@ -12,9 +12,11 @@ import { expressionFor } from "./data-field.js";
 import { dragged, expressionIn, grabField } from "./field-drag.js";
 import { nearest } from "./nodes.js";
 import { Icon } from "./icons.js";
-import { t, tn } from "./text.js";
+import { bytes, t, tn } from "./text.js";
 import { sampleOf, schemaOf } from "./sample.js";
 
+/** Longest sample that is edited as text. */
+const MOST_TEXT = 1_000_000;
 /** Most fields that the tree shows below one value. */
 const MOST = 60;
 
@@ -95,7 +97,8 @@ function Data({ editing, locked, say, onAdd }) {
       <button type="button" class="button" aria-pressed=${asText.value} onClick=${() => { asText.value = !asText.value; }}><${Icon} name="code" />${asText.value ? t("Show fields") : t("Edit as JSON")}</button>
       <button type="button" class="button" onClick=${generate} disabled=${locked}>${t("Generate from schema")}</button>
       <button type="button" class="button" onClick=${infer} disabled=${locked}>${t("Make schema from sample")}</button></div>
-    ${asText.value ? html`<fieldset class="bare" disabled=${locked}><${JsonControl} id="sample" label=${t("Sample data")} value=${editing.sample.value} onChange=${(/** @type {Json | undefined} */ value) => value !== undefined && editing.setSample(value)} /></fieldset>`
+    ${asText.value && editing.sampleSize > MOST_TEXT ? html`<p class="notice">${t("The sample is too large to be edited here: {size}. Change the file, then upload it again.", { size: bytes(editing.sampleSize) })}</p>`
+      : asText.value ? html`<fieldset class="bare" disabled=${locked}><${JsonControl} id="sample" label=${t("Sample data")} value=${editing.sample.value} onChange=${(/** @type {Json | undefined} */ value) => value !== undefined && editing.setSample(value)} /></fieldset>`
       : html`<ul class="data-tree">${Object.entries(editing.sample.value ?? {}).slice(0, MOST).map(([name, value]) => html`<${Branch} key=${name} ...${{ editing, name, value, path: [name], level: 0, open, locked, say, onAdd }} />`)}</ul><${Dragged} editing=${editing} />`}
     ${!asText.value && Object.keys(editing.sample.value ?? {}).length === 0 && html`<p class="quiet">${t("No sample data yet. Upload what your program sends, and the page shows it.")}</p>`}</div>`;
 }

@@ -49,6 +49,17 @@ export class EditedDocument {
    */
   change(next, pointer, selected = this.selected.value) {
     if (next === this.document.value) return;
+    this.replace(next, pointer, selected);
+    this.keep();
+  }
+
+  /**
+   * Replaces the document as `change` does, without keeping it: another tab does that.
+   * @param {Definition} next
+   * @param {string | null} pointer
+   * @param {string} [selected]
+   */
+  replace(next, pointer, selected = this.selected.value) {
     const now = Date.now();
     const joins = pointer !== null && this.lastChange.pointer === pointer && now - this.lastChange.at < PAUSE;
     this.lastChange = { pointer, at: now };
@@ -60,7 +71,6 @@ export class EditedDocument {
       this.document.value = next;
       this.selected.value = selected;
     });
-    this.keep();
   }
 
   /**

@@ -1,5 +1,6 @@
 // The state of an editor: one document for outline, form, page and JSON, with undo over all.
 
+/** @import { Told } from "./saving.js" */
 /** @import { Json, Stored, Template } from "./types.js" */
 
 import { signal, computed, batch } from "./base.js";
@@ -26,9 +27,27 @@ export class Editing extends EditedDocument {
     this.live = signal(/** @type {number | null} */ (null));
     this.hasDraft = signal(false);
     /** @type {Saving} */
-    this.draft = new Saving(`draft.${key}`, () => `templates/${key}/draft${this.draft.base ? `?base=${this.draft.base}` : ""}`, () => this.document.value);
-    this.data = new Saving(`sample.${key}`, () => `templates/${key}/sample`, () => this.sample.value);
+    this.draft = new Saving(`draft.${key}`, () => `templates/${key}/draft${this.draft.base ? `?base=${this.draft.base}` : ""}`, () => this.document.value, (told) => this.draftTold(told));
+    this.data = new Saving(`sample.${key}`, () => `templates/${key}/sample`, () => this.sample.value, (told) => { if (told.value !== undefined) this.use(/** @type {Json} */ (told.value)); });
     this.name = computed(() => this.document.value?.name || this.key);
+  }
+
+  /**
+   * Another tab has changed, saved, published or discarded the draft.
+   * @param {Told} told
+   */
+  draftTold(told) {
+    batch(() => {
+      if (told.value) this.replace(/** @type {Template} */ (told.value), "tab");
+      this.hasDraft.value = told.state !== "idle";
+      if (told.state === "idle") this.live.value = told.base;
+    });
+  }
+
+  /** Nothing more is heard of other tabs. */
+  close() {
+    this.draft.close();
+    this.data.close();
   }
 
   /** Reads the template, its draft and its sample data. */
@@ -75,9 +94,9 @@ export class Editing extends EditedDocument {
    * @param {Stored<Template>} theirs
    */
   settleDraft(document, theirs) {
-    this.draft.state.value = "idle";
-    this.change(document, null);
     this.draft.settle(theirs);
+    this.change(document, null);
+    this.draft.save();
   }
 
   /**
@@ -95,8 +114,9 @@ export class Editing extends EditedDocument {
    * @param {Stored<Json>} theirs
    */
   settleSample(value, theirs) {
-    this.use(value);
     this.data.settle(theirs);
+    this.setSample(value);
+    this.data.save();
   }
 
   /**
@@ -153,8 +173,8 @@ export class Editing extends EditedDocument {
     const document = await response.json();
     batch(() => {
       this.draft.base = this.live.value = tagOf(response);
-      this.draft.end();
       this.document.value = document;
+      this.draft.end();
       this.past.value = [];
       this.future.value = [];
       this.hasDraft.value = false;

@@ -39,7 +39,10 @@ export function Editor({ name, session }) {
       if (!hasSample && inputSchema) editing.use(sampleOf(inputSchema));
       root.value = schema;
     }).catch((error) => { failure.value = error; });
-    return () => preview.close();
+    return () => {
+      preview.close();
+      editing.close();
+    };
   }, [editing]);
   if (failure.value) return html`<main class="content"><${Failure} error=${failure.value} /><p><a href="#/templates">${t("All templates")}</a></p></main>`;
   if (!root.value) return html`<main class="content"><${Loading} /></main>`;

@@ -1,5 +1,10 @@
 // What is edited is kept in this browser at once and saved at the service soon, and never over what
-// another person has saved meanwhile.
+// another person has saved meanwhile. Tabs of one browser tell each other what is typed: they are one editor.
+
+/**
+ * What a tab tells the others: a value after a change, and how far it is saved.
+ * @typedef {{value?: unknown, state: string, savedAt: number, revision: number | null, base: number | null, isKept: boolean}} Told
+ */
 
 import { signal, memory, debounced } from "./base.js";
 import { asError, json, statusOf, Unreachable } from "./api.js";
@@ -19,8 +24,9 @@ export class Saving {
    * @param {string} place where this browser keeps what is not sent
    * @param {() => string} path where the service keeps it
    * @param {() => unknown} current what is edited
+   * @param {(told: Told) => void} onTold takes what another tab has changed
    */
-  constructor(place, path, current) {
+  constructor(place, path, current, onTold) {
     this.place = place;
     this.path = path;
     this.current = current;
@@ -35,9 +41,41 @@ export class Saving {
     this.stored = /** @type {unknown} */ (null);
     /** Whether this browser has what is not sent. */
     this.isKept = true;
+    this.isTold = true;
     /** The request that is sent. */
     this.running = /** @type {Promise<void>} */ (Promise.resolve());
     this.soon = debounced(PAUSE, () => this.save());
+    this.tabs = new BroadcastChannel(`platen.${place}`);
+    this.tabs.onmessage = ({ data }) => this.hear(data, onTold);
+  }
+
+  /**
+   * Tells the other tabs.
+   * @param {{value?: unknown}} [change]
+   */
+  tell(change = {}) {
+    /** @type {Told} */
+    const told = { ...change, state: this.state.value, savedAt: this.savedAt.value, revision: this.revision, base: this.base, isKept: this.isKept };
+    this.tabs.postMessage(told);
+  }
+
+  /**
+   * Another tab has changed or saved something: whatever this one had is in it.
+   * @param {Told} told
+   * @param {(told: Told) => void} onTold
+   */
+  hear(told, onTold) {
+    this.soon.cancel();
+    this.revision = told.revision;
+    this.base = told.base;
+    this.isKept = told.isKept;
+    this.savedAt.value = told.savedAt;
+    this.state.value = told.state;
+    onTold(told);
+  }
+
+  close() {
+    this.tabs.close();
   }
 
   /**
@@ -69,9 +107,13 @@ export class Saving {
    */
   keep(isSmall = true) {
     this.isKept = isSmall && memory.set(this.place, { document: this.current(), base: this.base, revision: this.revision });
-    if (this.state.value === "clash") return;
-    this.state.value = "waiting";
-    this.soon();
+    if (this.state.value !== "clash") {
+      this.state.value = "waiting";
+      this.soon();
+    }
+    // What is too large to keep is too large to be told with each key: other tabs see a clash then.
+    this.isTold = isSmall;
+    if (isSmall) this.tell({ value: this.current() });
   }
 
   /** Sends what is edited, after what is being sent: each request names the revision that it replaces. */
@@ -98,6 +140,7 @@ export class Saving {
     } catch (error) {
       this.fail(error);
     }
+    if (this.isTold) this.tell();
   }
 
   /** @param {unknown} error */
@@ -117,13 +160,13 @@ export class Saving {
   }
 
   /**
-   * Ends a clash: what is edited now replaces the revision of `theirs`.
+   * Ends a clash: what is saved next replaces the revision of `theirs`.
    * @param {{revision: number | null, base: number | null}} theirs
    */
   settle({ revision, base }) {
     this.revision = revision;
     this.base = base;
-    return this.save();
+    this.state.value = "idle";
   }
 
   /** Nothing is left to send. */
@@ -132,5 +175,6 @@ export class Saving {
     this.revision = null;
     this.state.value = "idle";
     memory.set(this.place, null);
+    this.tell({ value: this.current() });
   }
 }

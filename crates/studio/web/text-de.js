@@ -339,6 +339,7 @@ export const german = {
   "The page cannot be shown yet.": "Die Seite kann noch nicht gezeigt werden.",
   "The run has not answered yet.": "Der Lauf hat noch nicht geantwortet.",
   "The run was cancelled.": "Der Lauf wurde abgebrochen.",
+  "The sample is too large to be edited here: {size}. Change the file, then upload it again.": "Die Beispieldaten sind zu groß, um hier geändert zu werden: {size}. Ändern Sie die Datei und laden Sie sie neu hoch.",
   "The service does not answer.": "Der Dienst antwortet nicht.",
   "The service does not answer. What you type is kept here.": "Der Dienst antwortet nicht. Was Sie tippen, bleibt hier erhalten.",
   "The service does not know this key.": "Der Dienst kennt diesen Schlüssel nicht.",
