@@ -591,6 +591,7 @@ const scenarios = {
     await page.locator(".page img").first().waitFor();
     assert.ok(page.url().endsWith("#/templates/our-invoice"));
     await page.keyboard.press("Control+k");
+    await page.getByRole("dialog", { name: "Go to" }).waitFor();
     await page.keyboard.type("zzz");
     await page.getByText("Nothing is called that.").waitFor();
     await page.keyboard.press("Escape");

@@ -15,6 +15,15 @@ const isPage = (file) => /\.html?$/i.test(file.name);
 /** @param {string} name */
 const base = (name) => name.replace(/\.[^.]*$/, "");
 
+/** What the page is for: an icon, a name, and what to drop. */
+const uses = () => [
+  ["convert", t("Convert to PDF"), t("Office files and HTML, one or many")],
+  ["copy", t("Merge into one PDF"), t("PDF files in the order of the list")],
+  ["compare", t("Split into pages"), t("One PDF file; you get an archive of its pages")],
+  ["data", t("Make PDF/A-3"), t("One PDF file, to be kept for years")],
+  ["key", t("Sign"), t("One PDF file, with a signing key of the service")],
+];
+
 /**
  * What can be done with the files that are there.
  * @param {File[]} files
@@ -97,6 +106,7 @@ export function Convert() {
   const all = actions(files.value);
   return html`<main class="content"><header class="head"><h1>${t("Convert files")}</h1></header>
     <label class=${over.value ? "drop over" : "drop"} onDragOver=${(event) => { event.preventDefault(); over.value = true; }} onDragLeave=${() => { over.value = false; }} onDrop=${drop}><${Icon} name="upload" /><b>${t("Drop files here, or choose them")}</b><span class="quiet">${t("Word, Excel, PowerPoint, OpenDocument, HTML and PDF")}</span><input class="away" type="file" multiple onChange=${(event) => { add([...event.currentTarget.files]); event.currentTarget.value = ""; }} /></label>
+    ${files.value.length === 0 && html`<ul class="uses">${uses().map(([icon, name, text]) => html`<li key=${name}><${Icon} name=${icon} /><b>${name}</b><span class="small quiet">${text}</span></li>`)}</ul>`}
     ${files.value.length > 0 && html`<ul class="files">${files.value.map((file, index) => html`<li class="row" key=${`${file.name}${index}`}><${Icon} name="file" /><span class="grow cut">${file.name}</span><span class="small quiet num">${bytes(file.size)}</span>
         <button type="button" class="button plain icon" disabled=${index === 0} aria-label=${t("Move {name} up", { name: file.name })} onClick=${() => move(index)}><${Icon} name="up" /></button>
         <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name: file.name })} onClick=${() => { files.value = files.value.filter((_, at) => at !== index); }}><${Icon} name="close" /></button></li>`)}</ul>

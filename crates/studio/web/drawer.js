@@ -59,7 +59,7 @@ function Branch({ editing, name, value, path, level, open, locked, say, onAdd })
   const inner = isOpen && inside !== null && typeof inside === "object" ? Object.entries(inside).slice(0, MOST) : [];
   return html`<li><div class="data-row row" style=${{ paddingLeft: `${level * 14}px` }} onPointerDown=${(event) => { if (!locked) grabField(event, editing, field); }}>
       ${isInner ? html`<button type="button" class=${names("fold", isOpen && "open")} aria-expanded=${isOpen} aria-label=${name} onClick=${toggle}><${Icon} name="chevron" /></button>` : html`<span class="fold"></span>`}
-      <button type="button" class="link cut data-name" title=${t("Insert at the caret, or drag into a text or the outline")} onClick=${use}>${name}</button>
+      <button type="button" class="link cut data-name" style=${{ flexBasis: `${220 - level * 14}px` }} title=${t("Insert at the caret, or drag into a text or the outline")} onClick=${use}>${name}</button>
       <span class="quiet data-kind">${kindOf(value)}</span><span class="cut data-value num" dir="auto">${shown(value)}</span>
       ${!locked && html`<button type="button" class="button plain icon data-add" aria-label=${t("Add {name} to the template", { name })} title=${t("Add to the template, after what is chosen")} onClick=${() => onAdd(field)}><${Icon} name="plus" /></button>`}</div>
     ${inner.length > 0 && html`<ul>${inner.map(([key, one]) => html`<${Branch} key=${key} name=${key} value=${one} path=${[...way, key]} level=${level + 1} ...${{ editing, open, locked, say, onAdd }} />`)}</ul>`}</li>`;

@@ -5,7 +5,7 @@
 /** @import { DraftEntry, FlowEntry, TemplateEntry } from "./types.js" */
 /** @typedef {{place: string, name: string, key: string, icon: string}} Entry */
 
-import { html, useSignal, useEffect, useRef, names } from "./base.js";
+import { html, useSignal, useEffect, useLayoutEffect, useRef, names } from "./base.js";
 import { list } from "./api.js";
 import { Dialog } from "./parts.js";
 import { Icon } from "./icons.js";
@@ -47,8 +47,8 @@ export function GoTo({ onClose }) {
   const marked = useSignal(0);
   /** @type {Ref<HTMLInputElement>} */
   const field = useRef(null);
+  useLayoutEffect(() => field.current.focus(), []);
   useEffect(() => {
-    field.current.focus();
     load().then((found) => { entries.value = found; }, () => {});
   }, []);
   const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);

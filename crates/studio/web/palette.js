@@ -5,7 +5,7 @@
 /** @import { Editing } from "./editing.js" */
 /** @import { Node, Place, Schema, Template } from "./types.js" */
 
-import { html, useSignal, useRef, useEffect } from "./base.js";
+import { html, useSignal, useRef, useLayoutEffect } from "./base.js";
 import { get, parent, last } from "./pointer.js";
 import { newNode, firstList, tableOf, words } from "./nodes.js";
 import { typesOf, isNodeList, schemaAt } from "./schema.js";
@@ -53,7 +53,7 @@ export function Palette({ editing, root, onClose }) {
   const filter = useSignal("");
   /** @type {Ref<HTMLInputElement>} */
   const field = useRef(null);
-  useEffect(() => field.current.focus(), []);
+  useLayoutEffect(() => field.current.focus(), []);
   const where = place(root, editing.document.value, editing.selected.value);
   const add = (/** @type {Node} */ node) => {
     editing.insert(where.list, where.index, node);

@@ -6,7 +6,7 @@
 /** @import { Diagnostic } from "./types.js" */
 /** @typedef {{label: string, run: () => void}} Action */
 
-import { html, signal, useEffect, useRef, useSignal, names } from "./base.js";
+import { html, signal, useEffect, useLayoutEffect, useRef, useSignal, names } from "./base.js";
 import { isAbort } from "./api.js";
 import { Icon } from "./icons.js";
 import { t } from "./text.js";
@@ -46,7 +46,8 @@ export function Toast() {
 export function Dialog({ title, wide, onClose, children }) {
   /** @type {Ref<HTMLDialogElement>} */
   const ref = useRef(null);
-  useEffect(() => {
+  // Before the next key, which belongs to the dialog.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     const opener = document.activeElement;
     dialog.showModal();

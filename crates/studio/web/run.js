@@ -93,7 +93,7 @@ export function Run({ id }) {
   const failed = run.error?.step;
   const topStep = failed?.split(/[.[]/)[0];
   const picked = rows.find((one) => one.name === chosen.value) ?? rows.find((one) => one.name === failed) ?? null;
-  const facts = [[t("Started"), when(run.createdAt)], [t("Total"), lasted(run) !== null ? duration(lasted(run) ?? 0) : t("running")], [t("Started by"), run.lane === "sync" ? t("a caller that waits") : t("a request that does not wait")], [t("Worker"), run.worker ?? "–"], [t("Retry of"), run.retryOf ? html`<a href=${`#/runs/${run.retryOf}`}>${run.retryOf}</a>` : "–"]];
+  const facts = [[t("Started"), when(run.createdAt)], [t("Total"), lasted(run) !== null ? duration(lasted(run) ?? 0) : t("running")], [t("Started by"), run.lane === "sync" ? t("a caller that waits") : t("a request that does not wait")], [t("Worker"), run.worker ?? "–"], ...(run.retryOf ? [[t("Retry of"), html`<a href=${`#/runs/${run.retryOf}`}>${run.retryOf}</a>`]] : [])];
   return html`<main class="content"><header class="head"><div class="grow"><p class="small crumbs row"><a href="#/runs">${t("Runs")}</a><${Icon} name="chevron" /><code>${run.id}</code></p><h1 class="row">${run.flow} <${State} name=${run.state} />${run.version > 0 && html`<span class="small quiet">v${run.version}</span>`}</h1></div>
       <a class="button" href=${`#/flows/${run.flow}`}><${Icon} name="flow" />${t("Open the flow")}</a>
       ${isOpen && html`<button type="button" class="button danger" onClick=${() => act("cancel", undefined, t("The run was cancelled."))}><${Icon} name="stop" />${t("Cancel")}</button>`}
@@ -122,6 +122,7 @@ function Step({ row }) {
     ${last && html`<p class="small quiet">${t("Sandbox {time}", { time: duration((last.sandboxUs ?? 0) / 1000) })} · ${t("try {count}", { count: last.attempt ?? 1 })}</p>`}
     ${last?.error && html`<div class="notice bad"><h3><code>${last.error.code}</code></h3><p>${last.error.message}</p></div>`}
     ${log.length > 0 && html`<h3 class="field-box">${t("Log")}</h3><pre class="program">${log.map((one) => `${one.level}  ${one.text}`).join("\n")}</pre>`}
+    ${last && !last.error && log.length === 0 && last.output === undefined && html`<p class="quiet field-box">${t("It logged nothing.")}</p>`}
     ${last?.output !== undefined && html`<h3 class="field-box">${t("Output")}</h3><pre class="program">${shownJson(last.output)}</pre>`}`;
 }
 

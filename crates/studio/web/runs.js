@@ -83,9 +83,9 @@ export function Runs() {
     ${failure.value && html`<${Failure} error=${failure.value} />`}
     ${!runs.value && !failure.value && html`<${Loading} />`}
     ${runs.value && all.length === 0 && html`<div class="empty"><h2>${flow || state ? t("No run matches the filter") : t("No runs yet")}</h2><p>${t("A run appears here when a flow is started, by a webhook or by hand.")}</p>${(flow || state) && html`<a class="button" href="#/runs">${t("Show all")}</a>`}</div>`}
-    ${all.length > 0 && html`<table class="table"><thead><tr><th>${t("State")}</th><th>${t("Run")}</th><th>${t("Flow")}</th><th>${t("What happened")}</th><th class="end">${t("Time")}</th><th class="end">${t("Started")}</th></tr></thead>
-      <tbody>${all.map((run) => html`<tr key=${run.id}><td><${State} name=${run.state} /></td><td><a class="whole mono" href=${`#/runs/${run.id}`}>${run.id}</a></td><td>${run.flow}${run.version ? html` <span class="small quiet">v${run.version}</span>` : ""}</td>
-        <td class="quiet">${run.error?.message ? `${run.error.step ? `${run.error.step}: ` : ""}${run.error.message}`.slice(0, 120) : run.retryOf ? t("retry of {id}", { id: run.retryOf }) : ""}</td>
-        <td class="end num">${lasted(run) !== null ? duration(lasted(run) ?? 0) : "–"}</td><td class="end num">${when(run.createdAt)}</td></tr>`)}</tbody></table>`}
+    ${all.length > 0 && html`<table class="table of-runs"><thead><tr><th>${t("State")}</th><th>${t("Run")}</th><th>${t("Flow")}</th><th>${t("What happened")}</th><th class="end">${t("Time")}</th><th class="end">${t("Started")}</th></tr></thead>
+      <tbody>${all.map((run) => html`<tr key=${run.id}><td class="state"><${State} name=${run.state} /></td><td class="id"><a class="whole mono" href=${`#/runs/${run.id}`}>${run.id}</a></td><td class="flow-of">${run.flow}${run.version ? html` <span class="small quiet">v${run.version}</span>` : ""}</td>
+        <td class="what quiet">${run.error?.message ? `${run.error.step ? `${run.error.step}: ` : ""}${run.error.message}`.slice(0, 120) : run.retryOf ? t("retry of {id}", { id: run.retryOf }) : ""}</td>
+        <td class="time end num">${lasted(run) !== null ? duration(lasted(run) ?? 0) : "–"}</td><td class="when end num">${when(run.createdAt)}</td></tr>`)}</tbody></table>`}
     ${next.value && html`<p class="field-box"><button type="button" class="button" onClick=${older}>${t("Show older runs")}</button></p>`}</main>`;
 }

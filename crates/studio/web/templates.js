@@ -134,7 +134,7 @@ function Gallery({ taken, onClose }) {
   if (chosen.value) return html`<${NewTemplate} entry=${chosen.value} taken=${taken} onClose=${onClose} onBack=${() => { chosen.value = null; }} />`;
   return html`<${Dialog} wide title=${t("New template")} onClose=${onClose}>
     <label class="search"><span class="away">${t("Search the gallery")}</span><${Icon} name="search" /><input class="input" placeholder=${t("Search the gallery")} value=${search.value} onInput=${(event) => { search.value = event.currentTarget.value; }} /></label>
-    <div class="cards gallery"><button type="button" class="card" onClick=${() => { chosen.value = { name: t("Empty page"), key: "new-template", empty: true }; }}><div class="card-page"></div><div class="card-text"><b>${t("Empty page")}</b><span class="small quiet">${t("A heading and a text")}</span></div></button>
+    <div class="cards gallery"><button type="button" class="card" onClick=${() => { chosen.value = { name: t("Empty page"), key: "new-template", empty: true }; }}><div class="card-page"><div class="empty-page"></div></div><div class="card-text"><b>${t("Empty page")}</b><span class="small quiet">${t("A heading and a text")}</span></div></button>
       ${shown.map((one) => html`<button type="button" class="card" key=${one.key} onClick=${() => { chosen.value = one; }}><div class="card-page"><${GalleryPage} name=${one.key} /></div><div class="card-text"><b class="cut">${one.name}</b><span class="small quiet">${one.language} · ${one.about}</span></div></button>`)}</div>
     <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button></div></${Dialog}>`;
 }
