@@ -54,7 +54,8 @@ function Upload({ editing, onDone }) {
     const name = file && await upload(editing, file);
     if (name) onDone?.(name);
   };
-  return html`<label class="button"><${Icon} name="upload" />${t("Upload a picture")}<input class="away" type="file" accept=${TYPES} onChange=${choose} /></label>`;
+  return html`<label class="button">
+    <${Icon} name="upload" />${t("Upload a picture")}<input class="away" type="file" accept=${TYPES} onChange=${choose} /></label>`;
 }
 
 /**
@@ -64,8 +65,12 @@ function Upload({ editing, onDone }) {
 export function SourceControl({ editing, pointer, id, value, onChange, invalid }) {
   const { assets = {} } = editing.document.value;
   const names = Object.keys(assets);
-  return html`<div><${TextControl} ...${{ editing, pointer, id, value, onChange, invalid }} />
-    <div class="row swatches">${names.map((name) => html`<button type="button" class="asset" aria-pressed=${value === name} title=${name} onClick=${() => onChange(name)}><img src=${assets[name]} alt=${name} /></button>`)}<${Upload} editing=${editing} onDone=${(/** @type {string} */ name) => editing.set(pointer, name)} /></div></div>`;
+  return html`<div>
+    <${TextControl} ...${{ editing, pointer, id, value, onChange, invalid }} />
+    <div class="row swatches">
+      ${names.map((name) => html`<button type="button" class="asset" aria-pressed=${value === name} title=${name} onClick=${() => onChange(name)}>
+        <img src=${assets[name]} alt=${name} /></button>`)}
+      <${Upload} editing=${editing} onDone=${(/** @type {string} */ name) => editing.set(pointer, name)} /></div></div>`;
 }
 
 /**
@@ -76,6 +81,13 @@ export function Assets({ editing }) {
   const { assets = {}, ...rest } = editing.document.value;
   const text = JSON.stringify(rest);
   const uses = (/** @type {string} */ name) => text.split(`:${JSON.stringify(name)}`).length - 1;
-  return html`<div class="field-box"><p class="label">${t("Pictures")}</p><ul class="list-box">${Object.entries(assets).map(([name, address]) => html`<li class="row" key=${name}><img class="asset-small" src=${address} alt="" /><span class="grow cut">${name}</span><span class="small quiet num">${bytes(Math.round(address.length * 0.75))} · ${tn(uses(name), "{count} use", "{count} uses")}</span>
-      <button type="button" class="button plain icon" disabled=${uses(name) > 0} title=${uses(name) > 0 ? t("It is in use") : ""} aria-label=${t("Remove {name}", { name })} onClick=${() => editing.set(`/assets/${escape(name)}`, undefined)}><${Icon} name="trash" /></button></li>`)}</ul><${Upload} editing=${editing} /></div>`;
+  return html`<div class="field-box">
+    <p class="label">${t("Pictures")}</p>
+    <ul class="list-box">${Object.entries(assets).map(([name, address]) => html`<li class="row" key=${name}>
+      <img class="asset-small" src=${address} alt="" /><span class="grow cut">${name}</span>
+      <span class="small quiet num">${bytes(Math.round(address.length * 0.75))} · ${tn(uses(name), "{count} use", "{count} uses")}</span>
+      <button type="button" class="button plain icon" disabled=${uses(name) > 0} title=${uses(name) > 0 ? t("It is in use") : ""}
+          aria-label=${t("Remove {name}", { name })} onClick=${() => editing.set(`/assets/${escape(name)}`, undefined)}>
+        <${Icon} name="trash" /></button></li>`)}</ul>
+    <${Upload} editing=${editing} /></div>`;
 }

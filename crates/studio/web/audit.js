@@ -42,10 +42,20 @@ export function AuditLog() {
     }
   };
   useEffect(() => { load(null); }, []);
-  return html`<main class="content"><header class="head"><h1>${t("Audit log")}</h1><span class="grow"></span><a class="button" href=${new URL("audit?after=0&limit=10000", root).href} download="audit.ndjson"><${Icon} name="download" />${t("Export as NDJSON")}</a></header>
+  return html`<main class="content">
+    <header class="head">
+      <h1>${t("Audit log")}</h1><span class="grow"></span>
+      <a class="button" href=${new URL("audit?after=0&limit=10000", root).href} download="audit.ndjson">
+        <${Icon} name="download" />${t("Export as NDJSON")}</a></header>
     ${failure.value && html`<${Failure} error=${failure.value} />`}${!entries.value && !failure.value && html`<${Loading} />`}
     ${entries.value?.length === 0 && html`<div class="empty"><h2>${t("Nothing was changed yet")}</h2></div>`}
-    ${entries.value && entries.value.length > 0 && html`<table class="table of-changes"><thead><tr><th>${t("Time")}</th><th>${t("What happened")}</th><th>${t("Subject")}</th><th>${t("Who")}</th><th>${t("Address")}</th></tr></thead><tbody>${entries.value.map((one) => html`<tr key=${one.number}><td class="when num" title=${one.at}>${when(one.at)}</td><td class="what">${t(words(one.action))}${one.version ? html` <span class="small quiet">v${one.version}</span>` : ""}</td>
-      <td class="subject">${place(one.subject) ? html`<a class="mono" href=${place(one.subject)}>${one.subject}</a>` : html`<code>${one.subject}</code>`}</td><td class="who quiet">${one.actor}</td><td class="address quiet num">${one.address}</td></tr>`)}</tbody></table>`}
-    ${more.value && html`<p class="field-box"><button type="button" class="button" onClick=${() => load(entries.value?.at(-1)?.number ?? null)}>${t("Show older entries")}</button></p>`}</main>`;
+    ${entries.value && entries.value.length > 0 && html`<table class="table of-changes">
+      <thead><tr><th>${t("Time")}</th><th>${t("What happened")}</th><th>${t("Subject")}</th><th>${t("Who")}</th><th>${t("Address")}</th></tr></thead>
+      <tbody>${entries.value.map((one) => html`<tr key=${one.number}>
+        <td class="when num" title=${one.at}>${when(one.at)}</td>
+        <td class="what">${t(words(one.action))}${one.version ? html` <span class="small quiet">v${one.version}</span>` : ""}</td>
+        <td class="subject">${place(one.subject) ? html`<a class="mono" href=${place(one.subject)}>${one.subject}</a>` : html`<code>${one.subject}</code>`}</td>
+        <td class="who quiet">${one.actor}</td><td class="address quiet num">${one.address}</td></tr>`)}</tbody></table>`}
+    ${more.value && html`<p class="field-box">
+      <button type="button" class="button" onClick=${() => load(entries.value?.at(-1)?.number ?? null)}>${t("Show older entries")}</button></p>`}</main>`;
 }

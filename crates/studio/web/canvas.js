@@ -80,18 +80,19 @@ export function Canvas({ editing, preview, zoom }) {
   const selected = editing.selected.value;
   const hovered = hover.value ?? editing.hovered.value;
   const boxesOf = (/** @type {number} */ page, /** @type {string} */ path) => preview.boxes.value.filter((one) => one.page === page && path && one.path === path);
-  const mark = (/** @type {Box} */ one, /** @type {string} */ kind) => html`<div key=${`${kind}${one.area}`} class=${names("node-box", kind)} style=${{
-    left: `${one.area[0] * scale}px`, top: `${one.area[1] * scale}px`, width: `${one.area[2] * scale}px`, height: `${one.area[3] * scale}px` }}></div>`;
+  const mark = (/** @type {Box} */ one, /** @type {string} */ kind) => html`<div key=${`${kind}${one.area}`} class=${names("node-box", kind)}
+      style=${{
+        left: `${one.area[0] * scale}px`, top: `${one.area[1] * scale}px`, width: `${one.area[2] * scale}px`, height: `${one.area[3] * scale}px` }}></div>`;
   return html`<div class="canvas" ref=${box} onScroll=${look} tabindex="0" aria-label=${t("Pages")} role="region">
     ${preview.waiting.value && html`<div class="late" role="progressbar" aria-label=${t("Making the page")}></div>`}
     ${preview.failed.value && html`<div class="stale" role="status">${preview.goodSince.value
       ? t("Shown as of {when}, before the errors.", { when: when(preview.goodSince.value) }) : preview.message.value || t("The page cannot be shown yet.")}</div>`}
-    <div class="pages" style=${{ height: `${top}px`, width: `${sizes.reduce((most, one) => Math.max(most, one.width), 0) * scale + 2 * GAP}px` }}>
-      ${near.map(({ size, index }) => html`<div class="page" key=${index} style=${{ top: `${tops[index]}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
-        onClick=${(event) => click(event, index + 1)} onPointerMove=${(event) => { hover.value = point(event, index + 1)?.path ?? null; }} onPointerLeave=${() => { hover.value = null; }}>
-        ${pages.has(index + 1) && html`<img src=${pages.get(index + 1)?.url} alt=${t("Page {page} of {count}", { page: index + 1, count })} draggable="false" />`}
-        ${hovered && hovered !== selected && boxesOf(index + 1, hovered).map((one) => mark(one, "hovered"))}
-        ${boxesOf(index + 1, selected).map((one) => mark(one, "chosen"))}
-      </div>`)}
-    </div></div>`;
+    <div class="pages" style=${{ height: `${top}px`, width: `${sizes.reduce((most, one) => Math.max(most, one.width), 0) * scale + 2 * GAP}px` }}>${near.map(({ size, index }) => html`<div
+        class="page" key=${index} style=${{ top: `${tops[index]}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
+        onClick=${(event) => click(event, index + 1)} onPointerMove=${(event) => { hover.value = point(event, index + 1)?.path ?? null; }}
+        onPointerLeave=${() => { hover.value = null; }}>
+      ${pages.has(index + 1) && html`<img src=${pages.get(index + 1)?.url} alt=${t("Page {page} of {count}", { page: index + 1, count })}
+          draggable="false" />`}
+      ${hovered && hovered !== selected && boxesOf(index + 1, hovered).map((one) => mark(one, "hovered"))}
+      ${boxesOf(index + 1, selected).map((one) => mark(one, "chosen"))}</div>`)}</div></div>`;
 }

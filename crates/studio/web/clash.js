@@ -55,9 +55,11 @@ export function Clash({ title, mine, load, onSettle, onClose }) {
   return html`<${Dialog} wide title=${title} onClose=${onClose}>
     <p>${t("Choose for each place what stays. Yours is chosen; nothing is saved before you decide.")}</p>
     ${all.length === MOST && html`<p class="small warn-text">${tn(MOST, "Only the first difference is shown: in other places yours stays.", "Only the first {count} differences are shown: in other places yours stays.")}</p>`}
-    <ul class="clash">${all.map((one, index) => html`<${Choice} key=${one.path} ...${{ one, index }} isTheirs=${taken.value.has(index)} onChoose=${(/** @type {boolean} */ isTheirs) => choose(index, isTheirs)} />`)}</ul>
+    <ul class="clash">${all.map((one, index) => html`<${Choice} key=${one.path} ...${{ one, index }} isTheirs=${taken.value.has(index)}
+        onChoose=${(/** @type {boolean} */ isTheirs) => choose(index, isTheirs)} />`)}</ul>
     ${all.length === 0 && html`<p>${t("Both are the same by now.")}</p>`}
-    <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Later")}</button>
+    <div class="ends">
+      <button type="button" class="button" onClick=${onClose}>${t("Later")}</button>
       <button type="button" class="button" onClick=${() => end(theirs.value)}>${t("Take all of theirs")}</button>
       <button type="button" class="button primary" onClick=${save}>${t("Save this choice")}</button></div></${Dialog}>`;
 }

@@ -104,16 +104,34 @@ export function Convert() {
     files.value = next;
   };
   const all = actions(files.value);
-  return html`<main class="content"><header class="head"><h1>${t("Convert files")}</h1></header>
-    <label class=${over.value ? "drop over" : "drop"} onDragOver=${(event) => { event.preventDefault(); over.value = true; }} onDragLeave=${() => { over.value = false; }} onDrop=${drop}><${Icon} name="upload" /><b>${t("Drop files here, or choose them")}</b><span class="quiet">${t("Word, Excel, PowerPoint, OpenDocument, HTML and PDF")}</span><input class="away" type="file" multiple onChange=${(event) => { add([...event.currentTarget.files]); event.currentTarget.value = ""; }} /></label>
-    ${files.value.length === 0 && html`<ul class="uses">${uses().map(([icon, name, text]) => html`<li key=${name}><${Icon} name=${icon} /><b>${name}</b><span class="small quiet">${text}</span></li>`)}</ul>`}
-    ${files.value.length > 0 && html`<ul class="files">${files.value.map((file, index) => html`<li class="row" key=${`${file.name}${index}`}><${Icon} name="file" /><span class="grow cut">${file.name}</span><span class="small quiet num">${bytes(file.size)}</span>
-        <button type="button" class="button plain icon" disabled=${index === 0} aria-label=${t("Move {name} up", { name: file.name })} onClick=${() => move(index)}><${Icon} name="up" /></button>
-        <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name: file.name })} onClick=${() => { files.value = files.value.filter((_, at) => at !== index); }}><${Icon} name="close" /></button></li>`)}</ul>
-      <div class="row actions">${all.filter((one) => one.name !== "sign").map((one) => html`<button type="button" key=${one.name} class="button primary" disabled=${busy.value !== ""} onClick=${() => start(one.name)}>${busy.value === one.name ? t("Working") : one.label}</button>`)}
-        ${all.some((one) => one.name === "sign") && html`<span class="row"><label class="away" for="sign-key">${t("Signing key")}</label><input id="sign-key" class="input" placeholder=${t("Signing key")} value=${key.value} onInput=${(event) => { key.value = event.currentTarget.value; }} /><button type="button" class="button" disabled=${busy.value !== "" || !key.value} onClick=${() => start("sign")}>${t("Sign")}</button></span>`}
+  return html`<main class="content">
+    <header class="head"><h1>${t("Convert files")}</h1></header>
+    <label class=${over.value ? "drop over" : "drop"} onDragOver=${(event) => { event.preventDefault(); over.value = true; }}
+        onDragLeave=${() => { over.value = false; }} onDrop=${drop}>
+      <${Icon} name="upload" /><b>${t("Drop files here, or choose them")}</b>
+      <span class="quiet">${t("Word, Excel, PowerPoint, OpenDocument, HTML and PDF")}</span>
+      <input class="away" type="file" multiple onChange=${(event) => { add([...event.currentTarget.files]); event.currentTarget.value = ""; }} /></label>
+    ${files.value.length === 0 && html`<ul class="uses">${uses().map(([icon, name, text]) => html`<li key=${name}>
+      <${Icon} name=${icon} /><b>${name}</b><span class="small quiet">${text}</span></li>`)}</ul>`}
+    ${files.value.length > 0 && html`<ul class="files">${files.value.map((file, index) => html`<li class="row" key=${`${file.name}${index}`}>
+      <${Icon} name="file" /><span class="grow cut">${file.name}</span><span class="small quiet num">${bytes(file.size)}</span>
+      <button type="button" class="button plain icon" disabled=${index === 0} aria-label=${t("Move {name} up", { name: file.name })}
+          onClick=${() => move(index)}><${Icon} name="up" /></button>
+      <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name: file.name })}
+          onClick=${() => { files.value = files.value.filter((_, at) => at !== index); }}><${Icon} name="close" /></button></li>`)}</ul>
+      <div class="row actions">
+        ${all.filter((one) => one.name !== "sign").map((one) => html`<button type="button" key=${one.name} class="button primary"
+            disabled=${busy.value !== ""} onClick=${() => start(one.name)}>${busy.value === one.name ? t("Working") : one.label}</button>`)}
+        ${all.some((one) => one.name === "sign") && html`<span class="row">
+          <label class="away" for="sign-key">${t("Signing key")}</label>
+          <input id="sign-key" class="input" placeholder=${t("Signing key")} value=${key.value}
+              onInput=${(event) => { key.value = event.currentTarget.value; }} />
+          <button type="button" class="button" disabled=${busy.value !== "" || !key.value} onClick=${() => start("sign")}>${t("Sign")}</button></span>`}
         <button type="button" class="button" onClick=${() => { files.value = []; }}>${t("Clear")}</button></div>`}
     ${files.value.length > 0 && all.length === 0 && html`<p class="notice">${t("PDF files and others together can only be cleared: convert the others first.")}</p>`}
     ${failure.value && html`<div class="notice bad" role="alert"><h3>${t("That did not work")}</h3><p>${failure.value.message}</p></div>`}
-    ${results.value.length > 0 && html`<h2 class="field-box">${t("Results")}</h2><ul class="files">${results.value.map((one, index) => html`<li class="row" key=${index}><${Icon} name="file" /><span class="grow cut">${one.name}</span><span class="small quiet num">${bytes(one.blob.size)}</span><button type="button" class="button" onClick=${() => save(one.blob, one.name)}><${Icon} name="download" />${t("Download")}</button></li>`)}</ul>`}</main>`;
+    ${results.value.length > 0 && html`<h2 class="field-box">${t("Results")}</h2>
+      <ul class="files">${results.value.map((one, index) => html`<li class="row" key=${index}>
+        <${Icon} name="file" /><span class="grow cut">${one.name}</span><span class="small quiet num">${bytes(one.blob.size)}</span>
+        <button type="button" class="button" onClick=${() => save(one.blob, one.name)}><${Icon} name="download" />${t("Download")}</button></li>`)}</ul>`}</main>`;
 }

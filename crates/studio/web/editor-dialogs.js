@@ -32,12 +32,20 @@ export function Publish({ editing, problems, onClose }) {
     }
   };
   const warnings = grouped(problems).length;
-  return html`<${Dialog} title=${editing.live.value ? t("Publish {name} as a new version?", { name: editing.name.value }) : t("Publish {name}?", { name: editing.name.value })} onClose=${onClose}>
+  return html`<${Dialog}
+      title=${editing.live.value ? t("Publish {name} as a new version?", { name: editing.name.value }) : t("Publish {name}?", { name: editing.name.value })}
+      onClose=${onClose}>
     <p>${editing.live.value ? t("Version {version} is live now. Callers of {key} get the new one at once; earlier versions stay and can be restored.", { version: editing.live.value, key: editing.key }) : t("Callers can use the key {key} from now on.", { key: editing.key })}</p>
     ${warnings > 0 && html`<p class="small warn-text">${tn(warnings, "{count} warning remains.", "{count} warnings remain.")}</p>`}
-    <form onSubmit=${publish}><div class="field-box"><label class="label" for="note">${t("What changed")}</label><textarea id="note" class="area" rows="2" maxlength="500" value=${note.value} onInput=${(event) => { note.value = event.currentTarget.value; }}></textarea></div>
+    <form onSubmit=${publish}>
+      <div class="field-box">
+        <label class="label" for="note">${t("What changed")}</label>
+        <textarea id="note" class="area" rows="2" maxlength="500" value=${note.value}
+            onInput=${(event) => { note.value = event.currentTarget.value; }}></textarea></div>
       ${failure.value && html`<${Failure} error=${failure.value} />`}
-      <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button><button class="button primary" disabled=${busy.value}>${t("Publish")}</button></div></form></${Dialog}>`;
+      <div class="ends">
+        <button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button>
+        <button class="button primary" disabled=${busy.value}>${t("Publish")}</button></div></form></${Dialog}>`;
 }
 
 /**
@@ -58,8 +66,11 @@ export function Copy({ editing, onClose }) {
   };
   const text = texts[language.value];
   return html`<${Dialog} wide title=${t("Render this template from a program")} onClose=${onClose}>
-    <div class="segments" role="tablist">${Object.keys(texts).map((name) => html`<button type="button" role="tab" aria-selected=${language.value === name} onClick=${() => { language.value = name; }}>${name}</button>`)}</div>
+    <div class="segments" role="tablist">${Object.keys(texts).map((name) => html`<button type="button" role="tab"
+        aria-selected=${language.value === name} onClick=${() => { language.value = name; }}>${name}</button>`)}</div>
     <pre class="program" tabindex="0">${text}</pre>
     <p class="small quiet">${editing.live.value ? t("Callers get the live version, {version}.", { version: editing.live.value }) : t("Publish the template first: callers do not get drafts.")}</p>
-    <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Close")}</button><button type="button" class="button primary" onClick=${() => navigator.clipboard.writeText(text).then(() => say(t("Copied.")))}>${t("Copy")}</button></div></${Dialog}>`;
+    <div class="ends">
+      <button type="button" class="button" onClick=${onClose}>${t("Close")}</button>
+      <button type="button" class="button primary" onClick=${() => navigator.clipboard.writeText(text).then(() => say(t("Copied.")))}>${t("Copy")}</button></div></${Dialog}>`;
 }

@@ -44,7 +44,8 @@ export function Editor({ name, session }) {
       editing.close();
     };
   }, [editing]);
-  if (failure.value) return html`<main class="content"><${Failure} error=${failure.value} /><p><a href="#/templates">${t("All templates")}</a></p></main>`;
+  if (failure.value) return html`<main class="content">
+    <${Failure} error=${failure.value} /><p><a href="#/templates">${t("All templates")}</a></p></main>`;
   if (!root.value) return html`<main class="content"><${Loading} /></main>`;
   return html`<${Work} key=${name} ...${{ editing, preview, root: root.value, locked: !session.mayChange }} />`;
 }
@@ -118,37 +119,62 @@ function Work({ editing, preview, root, locked }) {
   };
   const hasErrors = preview.failed.value;
   return html`<div class="editor" data-pane=${pane.value}>
-    <header class="editor-top"><a class="brand-small" href="#/templates" aria-label=${t("All templates")}><img src="studio/icon.svg" alt="" width="22" height="22" /></a>
-      <div class="grow row crumbs"><a href="#/templates">${t("Templates")}</a><${Icon} name="chevron" /><h1 class="cut">${editing.name.value}</h1><code class="quiet cut wide-only">${editing.key}</code>
+    <header class="editor-top">
+      <a class="brand-small" href="#/templates" aria-label=${t("All templates")}><img src="studio/icon.svg" alt="" width="22" height="22" /></a>
+      <div class="grow row crumbs">
+        <a href="#/templates">${t("Templates")}</a><${Icon} name="chevron" /><h1 class="cut">${editing.name.value}</h1>
+        <code class="quiet cut wide-only">${editing.key}</code>
         ${editing.hasDraft.value ? html`<span class="badge on">${t("Draft")}</span>` : html`<span class="badge ok">${t("v{version} live", { version: editing.live.value })}</span>`}
         <${SaveState} editing=${editing} onClash=${(/** @type {string} */ kind) => { dialog.value = kind; }} /></div>
-      ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} title=${`${t("Undo")} (Ctrl Z)`} aria-label=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button>
-        <button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} title=${`${t("Redo")} (Ctrl Shift Z)`} aria-label=${t("Redo")} onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
+      ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} title=${`${t("Undo")} (Ctrl Z)`}
+          aria-label=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button>
+        <button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} title=${`${t("Redo")} (Ctrl Shift Z)`}
+            aria-label=${t("Redo")} onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
       <a class="button plain wide-only" href=${`#/templates/${editing.key}/versions`}><${Icon} name="history" />${t("Versions")}</a>
-      <${Menu} label=${t("Download")} icon="download">${FORMATS.map((format) => html`<button type="button" key=${format} onClick=${() => download(format)}>${format.toUpperCase()}</button>`)}
+      <${Menu} label=${t("Download")} icon="download">
+        ${FORMATS.map((format) => html`<button type="button" key=${format} onClick=${() => download(format)}>${format.toUpperCase()}</button>`)}
         <button type="button" onClick=${() => { dialog.value = "copy"; }}><${Icon} name="code" />${t("Copy as program…")}</button>
-        ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button" onClick=${() => editing.discard().then(() => say(t("The draft was discarded.")), (error) => say(error.message, true))}><${Icon} name="trash" />${t("Discard the draft")}</button>`}</${Menu}>
-      ${!locked && html`<button type="button" class="button primary" disabled=${hasErrors || !editing.hasDraft.value} title=${hasErrors ? t("There are errors: see Problems") : ""} onClick=${() => { dialog.value = "publish"; }}>${t("Publish…")}</button>`}</header>
-    <aside class="editor-outline" aria-label=${t("Outline")}><div class="row pane-head"><h2 class="grow">${t("Outline")}</h2>${!locked && html`<button type="button" class="button" onClick=${() => { dialog.value = "add"; }}><${Icon} name="plus" />${t("Add")}</button>`}</div>
-      ${isHtml ? html`<p class="notice">${t("An HTML template is edited as JSON.")}</p>` : html`<${Outline} ...${{ editing, root, problems, pages, folded, locked, say }} onField=${addField} onAdd=${() => { if (!locked) dialog.value = "add"; }} />`}</aside>
-    <main class="editor-page"><div class="row toolbar"><div class="segments" role="tablist" aria-label=${t("View")}>${[["design", t("Design")], ["json", "JSON"]].map(([name, label]) => html`<button type="button" role="tab" aria-selected=${view.value === name} onClick=${() => toView(name)}>${label}</button>`)}</div>
+        ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button"
+            onClick=${() => editing.discard().then(() => say(t("The draft was discarded.")), (error) => say(error.message, true))}>
+          <${Icon} name="trash" />${t("Discard the draft")}</button>`}</${Menu}>
+      ${!locked && html`<button type="button" class="button primary" disabled=${hasErrors || !editing.hasDraft.value}
+          title=${hasErrors ? t("There are errors: see Problems") : ""} onClick=${() => { dialog.value = "publish"; }}>${t("Publish…")}</button>`}</header>
+    <aside class="editor-outline" aria-label=${t("Outline")}>
+      <div class="row pane-head">
+        <h2 class="grow">${t("Outline")}</h2>
+        ${!locked && html`<button type="button" class="button" onClick=${() => { dialog.value = "add"; }}><${Icon} name="plus" />${t("Add")}</button>`}</div>
+      ${isHtml ? html`<p class="notice">${t("An HTML template is edited as JSON.")}</p>` : html`<${Outline}
+          ...${{ editing, root, problems, pages, folded, locked, say }} onField=${addField} onAdd=${() => { if (!locked) dialog.value = "add"; }} />`}</aside>
+    <main class="editor-page">
+      <div class="row toolbar">
+        <div class="segments" role="tablist" aria-label=${t("View")}>${[["design", t("Design")], ["json", "JSON"]].map(([name, label]) => html`<button
+            type="button" role="tab" aria-selected=${view.value === name} onClick=${() => toView(name)}>${label}</button>`)}</div>
         <span class="grow"></span>
-        ${problems.length > 0 && html`<button type="button" class=${names("badge", problems.some((one) => one.severity === "error") ? "bad" : "warn", "as-button")} onClick=${() => { drawer.value = true; tab.value = "problems"; }}>${tn(grouped(problems).length, "{count} problem", "{count} problems")}</button>`}
+        ${problems.length > 0 && html`<button type="button"
+            class=${names("badge", problems.some((one) => one.severity === "error") ? "bad" : "warn", "as-button")}
+            onClick=${() => { drawer.value = true; tab.value = "problems"; }}>${tn(grouped(problems).length, "{count} problem", "{count} problems")}</button>`}
         <span class="small quiet num" title=${t("Time of the last preview")}>${preview.time.value !== null && duration(preview.time.value)}</span>
-        <button type="button" class="button plain icon" aria-label=${t("Smaller")} onClick=${() => { zoom.value = Math.max(0.25, Math.round(((zoom.value === "fit" ? 1 : zoom.value) - 0.15) * 100) / 100); }}><${Icon} name="minus" /></button>
+        <button type="button" class="button plain icon" aria-label=${t("Smaller")}
+            onClick=${() => { zoom.value = Math.max(0.25, Math.round(((zoom.value === "fit" ? 1 : zoom.value) - 0.15) * 100) / 100); }}>
+          <${Icon} name="minus" /></button>
         <button type="button" class="button plain num" title=${t("Fit to the width")} onClick=${() => { zoom.value = "fit"; }}>${zoom.value === "fit" ? t("Fit") : `${Math.round(zoom.value * 100)} %`}</button>
-        <button type="button" class="button plain icon" aria-label=${t("Larger")} onClick=${() => { zoom.value = Math.min(4, Math.round(((zoom.value === "fit" ? 1 : zoom.value) + 0.15) * 100) / 100); }}><${Icon} name="plus" /></button>
-        ${!drawer.value && html`<button type="button" class="button plain" onClick=${() => { drawer.value = true; }}><${Icon} name="data" />${t("Data")}</button>`}</div>
-      ${view.value === "json" ? html`<div class="halves"><${JsonView} ...${{ editing, root, problems, locked }} /><${Canvas} ...${{ editing, preview, zoom }} /></div>` : html`<${Canvas} ...${{ editing, preview, zoom }} />`}
+        <button type="button" class="button plain icon" aria-label=${t("Larger")}
+            onClick=${() => { zoom.value = Math.min(4, Math.round(((zoom.value === "fit" ? 1 : zoom.value) + 0.15) * 100) / 100); }}>
+          <${Icon} name="plus" /></button>
+        ${!drawer.value && html`<button type="button" class="button plain" onClick=${() => { drawer.value = true; }}>
+          <${Icon} name="data" />${t("Data")}</button>`}</div>
+      ${view.value === "json" ? html`<div class="halves">
+        <${JsonView} ...${{ editing, root, problems, locked }} /><${Canvas} ...${{ editing, preview, zoom }} /></div>` : html`<${Canvas}
+            ...${{ editing, preview, zoom }} />`}
       ${drawer.value && html`<${Drawer} ...${{ editing, problems, tab, locked, say }} onAdd=${addField} onClose=${() => { drawer.value = false; }} />`}</main>
     <aside class="editor-form" aria-label=${t("Properties")}>${!isHtml && html`<${Form} ...${{ editing, root, problems, locked, box }} />`}</aside>
-    <nav class="pane-tabs" aria-label=${t("Panes")}>${[["outline", t("Outline")], ["page", t("Page")], ["form", t("Properties")]].map(([name, label]) => html`<button type="button" aria-pressed=${pane.value === name} onClick=${() => { pane.value = name; }}>${label}</button>`)}</nav>
+    <nav class="pane-tabs" aria-label=${t("Panes")}>${[["outline", t("Outline")], ["page", t("Page")], ["form", t("Properties")]].map(([name, label]) => html`<button
+        type="button" aria-pressed=${pane.value === name} onClick=${() => { pane.value = name; }}>${label}</button>`)}</nav>
     ${dialog.value === "add" && html`<${Palette} ...${{ editing, root }} onClose=${() => { dialog.value = null; }} />`}
     ${dialog.value === "publish" && html`<${Publish} ...${{ editing, problems }} onClose=${() => { dialog.value = null; }} />`}
     ${dialog.value === "draft" && html`<${DraftClash} editing=${editing} onClose=${() => { dialog.value = null; }} />`}
     ${dialog.value === "sample" && html`<${SampleClash} editing=${editing} onClose=${() => { dialog.value = null; }} />`}
-    ${dialog.value === "copy" && html`<${Copy} editing=${editing} onClose=${() => { dialog.value = null; }} />`}
-  </div>`;
+    ${dialog.value === "copy" && html`<${Copy} editing=${editing} onClose=${() => { dialog.value = null; }} />`}</div>`;
 }
 
 /**

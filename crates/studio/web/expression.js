@@ -192,7 +192,11 @@ export function ExpressionCard({ editing, pointer, expression, before, marked, o
   }, [text, before, pointer, editing.sample?.value]);
   const { value, error, each } = state.value;
   if (value === null && !error && all.length === 0) return null;
-  return html`<div class="expression" role="status"><p class=${names("small", error ? "bad-text" : "quiet")}>${error ?? (value !== null ? html`= <b class="value" dir="auto">${value === "" ? t("nothing") : value}</b>` : t("Expression"))}</p>
-    ${all.length > 0 && html`<ul>${all.map((one, index) => html`<li key=${one.label}><button type="button" tabindex="-1" class=${names("suggestion", index === marked && "marked")} title=${one.about} onPointerDown=${(event) => { event.preventDefault(); onTake(one); }}>
-      <code>${one.label}</code><span class="cut quiet">${one.whole ? shownFor(each[all.filter((other) => other.whole).indexOf(one)], one) : one.value}</span></button></li>`)}</ul>`}</div>`;
+  return html`<div class="expression" role="status">
+    <p class=${names("small", error ? "bad-text" : "quiet")}>${error ?? (value !== null ? html`= <b class="value" dir="auto">${value === "" ? t("nothing") : value}</b>` : t("Expression"))}</p>
+    ${all.length > 0 && html`<ul>${all.map((one, index) => html`<li key=${one.label}>
+      <button type="button" tabindex="-1" class=${names("suggestion", index === marked && "marked")} title=${one.about}
+          onPointerDown=${(event) => { event.preventDefault(); onTake(one); }}>
+        <code>${one.label}</code>
+        <span class="cut quiet">${one.whole ? shownFor(each[all.filter((other) => other.whole).indexOf(one)], one) : one.value}</span></button></li>`)}</ul>`}</div>`;
 }

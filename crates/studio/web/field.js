@@ -67,43 +67,55 @@ export function Control(all) {
   if (called.includes("Color")) {
     const theme = Object.entries(editing.document.value.theme?.colors ?? {}).filter(([, color]) => typeof color === "string");
     const behind = name === "color" && get(editing.document.value, `${parent(pointer)}/background`);
-    return html`<${ColorControl} id=${id} value=${value} onChange=${change} invalid=${invalid} theme=${theme} ground=${behind || groundOf(editing.document.value)} />`;
+    return html`<${ColorControl} id=${id} value=${value} onChange=${change} invalid=${invalid} theme=${theme}
+        ground=${behind || groundOf(editing.document.value)} />`;
   }
   if (called.includes("FontFamily")) {
     return html`<${FontControl} id=${id} value=${value} onChange=${change} invalid=${invalid} families=${families(editing.document.value)} />`;
   }
   if (type === "boolean") {
-    return html`<${ChoiceControl} id=${id} label=${label} value=${value} isRequired=${isRequired} choices=${[{ value: true }, { value: false }]} fallback=${whole.default} onChange=${change} />`;
+    return html`<${ChoiceControl} id=${id} label=${label} value=${value} isRequired=${isRequired} choices=${[{ value: true }, { value: false }]}
+        fallback=${whole.default} onChange=${change} />`;
   }
   if (found.length > 0 && (value === undefined || found.some((one) => one.value === value))) {
-    return html`<${ChoiceControl} id=${id} label=${label} value=${value} isRequired=${isRequired} choices=${found} fallback=${whole.default} onChange=${change} />`;
+    return html`<${ChoiceControl} id=${id} label=${label} value=${value} isRequired=${isRequired} choices=${found} fallback=${whole.default}
+        onChange=${change} />`;
   }
   const isList = Array.isArray(value) || (value === undefined && isObjectList(root, schema) && !called.includes("Content") && !called.includes("StyleRef"));
   if (isList && isObjectList(root, schema) && !called.includes("Content")) {
     return html`<${ListControl} value=${value} label=${label} text=${titleOf}
-      onOpen=${(/** @type {number} */ index) => { editing.selected.value = `${pointer}/${index}`; }}
-      onAdd=${() => editing.change(setAt(editing.document.value, pointer, [...(Array.isArray(value) ? value : []), blank(root, schema)]), null)}
-      onMove=${(/** @type {number} */ from, /** @type {number} */ to) => { const chosenNow = editing.selected.value; editing.move(`${pointer}/${from}`, pointer, to); editing.selected.value = chosenNow; }}
-      onRemove=${(/** @type {number} */ index) => editing.set(pointer, Array.isArray(value) ? value.filter((_, at) => at !== index) : [])} />`;
+        onOpen=${(/** @type {number} */ index) => { editing.selected.value = `${pointer}/${index}`; }}
+        onAdd=${() => editing.change(setAt(editing.document.value, pointer, [...(Array.isArray(value) ? value : []), blank(root, schema)]), null)}
+        onMove=${(/** @type {number} */ from, /** @type {number} */ to) => { const chosenNow = editing.selected.value; editing.move(`${pointer}/${from}`, pointer, to); editing.selected.value = chosenNow; }}
+        onRemove=${(/** @type {number} */ index) => editing.set(pointer, Array.isArray(value) ? value.filter((_, at) => at !== index) : [])} />`;
   }
-  if (called.includes("Length") && typeof value !== "object") return html`<${LengthControl} id=${id} value=${value} onChange=${change} invalid=${invalid} placeholder=${whole.default} />`;
-  if (type === "integer" || (type === "number" && typeof value !== "string")) return html`<${LineControl} id=${id} type="number" min=${kind.minimum} max=${kind.maximum} value=${value} placeholder=${whole.default} onChange=${change} invalid=${invalid} />`;
-  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "code") return html`<${CodeControl} id=${id} value=${value} onChange=${change} />`;
-  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "image") return html`<${SourceControl} ...${{ editing, pointer, id, value, invalid }} onChange=${change} />`;
-  if (called.includes("Expression")) return html`<${TextControl} ...${{ editing, pointer, id }} kind="expression" value=${value} onChange=${change} invalid=${invalid} placeholder=${t("such as customer.name")} />`;
+  if (called.includes("Length") && typeof value !== "object") return html`<${LengthControl} id=${id} value=${value} onChange=${change}
+      invalid=${invalid} placeholder=${whole.default} />`;
+  if (type === "integer" || (type === "number" && typeof value !== "string")) return html`<${LineControl} id=${id} type="number" min=${kind.minimum}
+      max=${kind.maximum} value=${value} placeholder=${whole.default} onChange=${change} invalid=${invalid} />`;
+  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "code") return html`<${CodeControl} id=${id} value=${value}
+      onChange=${change} />`;
+  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "image") return html`<${SourceControl}
+      ...${{ editing, pointer, id, value, invalid }} onChange=${change} />`;
+  if (called.includes("Expression")) return html`<${TextControl} ...${{ editing, pointer, id }} kind="expression" value=${value} onChange=${change}
+      invalid=${invalid} placeholder=${t("such as customer.name")} />`;
   if (called.includes("StyleRef") && (value === undefined || typeof value === "string")) {
     return html`<${LineControl} id=${id} value=${value} list="style-names" onChange=${change} invalid=${invalid} placeholder=${t("name of a style")} />`;
   }
-  if (type === "array" && resolve(root, itemOf(kind)).type === "string" && !called.includes("Content") && (value === undefined || Array.isArray(value))) return html`<${LinesControl} id=${id} value=${value} onChange=${change} />`;
+  if (type === "array" && resolve(root, itemOf(kind)).type === "string" && !called.includes("Content") && (value === undefined || Array.isArray(value))) return html`<${LinesControl}
+      id=${id} value=${value} onChange=${change} />`;
   if (type === "string" && (value === undefined || value === null || typeof value === "string")) {
     const isLong = called.includes("Content") || called.includes("Text") || name === "helpers" || name === "description";
     return isLong ? html`<${TextControl} ...${{ editing, pointer, id }} value=${value} onChange=${change} invalid=${invalid} />`
-      : html`<${LineControl} id=${id} value=${value} onChange=${change} invalid=${invalid} placeholder=${typeof whole.default === "string" ? whole.default : ""} />`;
+      : html`<${LineControl} id=${id} value=${value} onChange=${change} invalid=${invalid}
+          placeholder=${typeof whole.default === "string" ? whole.default : ""} />`;
   }
-  if (!kind.properties && typeof kind.additionalProperties === "object" && options(root, kind.additionalProperties).some((one) => resolve(root, one).properties) && !Array.isArray(value)) return html`<${MapControl} ...${{ editing, pointer, value, id, label }} />`;
+  if (!kind.properties && typeof kind.additionalProperties === "object" && options(root, kind.additionalProperties).some((one) => resolve(root, one).properties) && !Array.isArray(value)) return html`<${MapControl}
+      ...${{ editing, pointer, value, id, label }} />`;
   if (kind.properties && (value === undefined || (typeof value === "object" && !Array.isArray(value)))) {
     const count = Object.keys(value ?? {}).length;
-    return html`<button type="button" id=${id} class="button" onClick=${() => { if (value === undefined || value === null) editing.set(pointer, {}); editing.selected.value = pointer; }}>
+    return html`<button type="button" id=${id} class="button"
+        onClick=${() => { if (value === undefined || value === null) editing.set(pointer, {}); editing.selected.value = pointer; }}>
       ${count > 0 ? t("Edit, {count} set", { count }) : t("Set")}<${Icon} name="chevron" /></button>`;
   }
   return html`<${JsonControl} id=${id} value=${value} onChange=${change} label=${label} />`;
@@ -121,10 +133,13 @@ export function Field({ root, editing, pointer, name, schema, isRequired, proble
   const about = (schema.description ?? whole.description ?? "").replaceAll("`", "");
   const changedFrom = value !== undefined && !isRequired;
   return html`<div class="field-box">
-    <div class="row field-head"><label class="label grow" for=${id}>${changedFrom && html`<i class="dot" title=${t("Set here")}></i>`}${t(words(name))}</label>
-      ${changedFrom && !locked && html`<button type="button" class="link small" onClick=${() => editing.set(pointer, undefined)}>${t("Reset")}<span class="away"> ${t(words(name))}</span></button>`}</div>
-    <fieldset class="bare" disabled=${locked}><${Control} ...${{ root, editing, pointer, schema, value, id, name, isRequired, invalid: own.some((one) => one.severity === "error") }} /></fieldset>
-    ${own.slice(0, 3).map((one) => html`<p class=${names("small", one.severity === "error" ? "bad-text" : "warn-text")}>${one.message}${one.hint ? ` – ${one.hint}` : ""}</p>`)}
-    ${own.length === 0 && about && html`<p class="small quiet">${about}</p>`}
-  </div>`;
+    <div class="row field-head">
+      <label class="label grow" for=${id}>${changedFrom && html`<i class="dot" title=${t("Set here")}></i>`}${t(words(name))}</label>
+      ${changedFrom && !locked && html`<button type="button" class="link small" onClick=${() => editing.set(pointer, undefined)}>
+        ${t("Reset")}<span class="away"> ${t(words(name))}</span></button>`}</div>
+    <fieldset class="bare" disabled=${locked}>
+      <${Control} ...${{ root, editing, pointer, schema, value, id, name, isRequired, invalid: own.some((one) => one.severity === "error") }} /></fieldset>
+    ${own.slice(0, 3).map((one) => html`<p class=${names("small", one.severity === "error" ? "bad-text" : "warn-text")}>
+      ${one.message}${one.hint ? ` – ${one.hint}` : ""}</p>`)}
+    ${own.length === 0 && about && html`<p class="small quiet">${about}</p>`}</div>`;
 }

@@ -79,10 +79,12 @@ export function TextControl({ id, value, onChange, kind = "text", placeholder = 
     else if (event.key === "Enter" && all[marked.value]) handled(() => take(all[marked.value]));
     else if (event.key === "Escape") handled(() => { caretAt.value = null; });
   };
-  return html`<div><textarea id=${id} ref=${ref} class=${names("area", kind === "expression" && "code")} rows="1" dir="auto" spellcheck=${kind !== "expression"}
-    data-kind=${kind} data-pointer=${pointer} aria-invalid=${invalid ? "true" : undefined} placeholder=${placeholder} value=${text} onKeyDown=${keys}
-    onFocus=${(event) => { remember(event); look(); }} onBlur=${() => { caretAt.value = null; marked.value = -1; }} onSelect=${look} onKeyUp=${(event) => event.key !== "Escape" && look()} onClick=${look}
-    onInput=${(event) => { marked.value = -1; onChange(event.currentTarget.value); look(); }}></textarea>
+  return html`<div>
+    <textarea id=${id} ref=${ref} class=${names("area", kind === "expression" && "code")} rows="1" dir="auto" spellcheck=${kind !== "expression"}
+        data-kind=${kind} data-pointer=${pointer} aria-invalid=${invalid ? "true" : undefined} placeholder=${placeholder} value=${text}
+        onKeyDown=${keys} onFocus=${(event) => { remember(event); look(); }} onBlur=${() => { caretAt.value = null; marked.value = -1; }}
+        onSelect=${look} onKeyUp=${(event) => event.key !== "Escape" && look()} onClick=${look}
+        onInput=${(event) => { marked.value = -1; onChange(event.currentTarget.value); look(); }}></textarea>
     ${at && html`<${ExpressionCard} ...${{ editing, pointer, before, expression: at.text, marked: marked.value }} onTake=${take} />`}</div>`;
 }
 
@@ -93,13 +95,21 @@ export function TextControl({ id, value, onChange, kind = "text", placeholder = 
 export function RunsControl({ editing, pointer, value, id, label }) {
   const look = (/** @type {Exclude<Run, string>} */ run) => ["bold", "italic", "underline", "strike", "code", "superscript", "subscript"].filter((name) => run[name]).map((name) => t(words(name))).concat(typeof run.style === "string" ? [run.style] : run.style ? [t("own style")] : [], run.link ? [t("link")] : []).join(", ");
   const change = (/** @type {number} */ index, /** @type {Run} */ next) => editing.set(`${pointer}/${index}`, next);
-  return html`<div class="runs" id=${id} role="group" aria-label=${label}>${value.map((run, index) => html`<div class="run-part" key=${index}>
-      ${typeof run === "string" || typeof run.text === "string" ? html`<${TextControl} ...${{ editing, pointer: `${pointer}/${index}` }} value=${typeof run === "string" ? run : run.text} onChange=${(/** @type {string} */ next) => change(index, typeof run === "string" ? next : { ...run, text: next })} />`
+  return html`<div class="runs" id=${id} role="group" aria-label=${label}>
+    ${value.map((run, index) => html`<div class="run-part" key=${index}>
+      ${typeof run === "string" || typeof run.text === "string" ? html`<${TextControl} ...${{ editing, pointer: `${pointer}/${index}` }}
+          value=${typeof run === "string" ? run : run.text}
+          onChange=${(/** @type {string} */ next) => change(index, typeof run === "string" ? next : { ...run, text: next })} />`
         : html`<p class="small quiet">${Object.keys(run).join(", ")}</p>`}
-      <div class="row small">${typeof run === "string" ? html`<button type="button" class="link small" onClick=${() => { change(index, { text: run }); editing.selected.value = `${pointer}/${index}`; }}>${t("Format")}</button>`
-        : html`<button type="button" class="link small" onClick=${() => { editing.selected.value = `${pointer}/${index}`; }}>${look(run) || t("Format")}</button>`}<span class="grow"></span>
-        <button type="button" class="link small" onClick=${() => editing.set(pointer, value.filter((_, at) => at !== index))}>${t("Remove")}<span class="away"> ${index + 1}</span></button></div></div>`)}
-    <button type="button" class="button" onClick=${() => editing.set(pointer, [...value, { text: t("Text"), bold: true }])}><${Icon} name="plus" />${t("Add text")}</button></div>`;
+      <div class="row small">
+        ${typeof run === "string" ? html`<button type="button" class="link small"
+            onClick=${() => { change(index, { text: run }); editing.selected.value = `${pointer}/${index}`; }}>${t("Format")}</button>`
+          : html`<button type="button" class="link small" onClick=${() => { editing.selected.value = `${pointer}/${index}`; }}>${look(run) || t("Format")}</button>`}
+        <span class="grow"></span>
+        <button type="button" class="link small" onClick=${() => editing.set(pointer, value.filter((_, at) => at !== index))}>
+          ${t("Remove")}<span class="away"> ${index + 1}</span></button></div></div>`)}
+    <button type="button" class="button" onClick=${() => editing.set(pointer, [...value, { text: t("Text"), bold: true }])}>
+      <${Icon} name="plus" />${t("Add text")}</button></div>`;
 }
 
 /**
@@ -107,9 +117,10 @@ export function RunsControl({ editing, pointer, value, id, label }) {
  * @param {ControlProps<string | number | null> & {type?: string, min?: number, max?: number, list?: string}} props
  */
 export function LineControl({ id, value, onChange, type = "text", min, max, placeholder, invalid, list }) {
-  return html`<input id=${id} class="input" type=${type} min=${min} max=${max} step="any" list=${list} placeholder=${placeholder ?? ""} aria-invalid=${invalid ? "true" : undefined}
-    value=${value ?? ""} data-kind=${type === "text" ? "text" : undefined} onFocus=${type === "text" ? remember : undefined}
-    onInput=${(event) => onChange(type === "number" ? (event.currentTarget.value === "" ? undefined : event.currentTarget.valueAsNumber) : event.currentTarget.value)} />`;
+  return html`<input id=${id} class="input" type=${type} min=${min} max=${max} step="any" list=${list} placeholder=${placeholder ?? ""}
+      aria-invalid=${invalid ? "true" : undefined} value=${value ?? ""} data-kind=${type === "text" ? "text" : undefined}
+      onFocus=${type === "text" ? remember : undefined}
+      onInput=${(event) => onChange(type === "number" ? (event.currentTarget.value === "" ? undefined : event.currentTarget.valueAsNumber) : event.currentTarget.value)} />`;
 }
 
 /**
@@ -126,8 +137,8 @@ export function LengthControl({ id, value, onChange, invalid, placeholder }) {
     onChange(typeof value === "number" ? next : `${next}${parts[2] || "pt"}`);
   };
   const read = (/** @type {string} */ text) => (text === "" ? undefined : /^-?[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : text);
-  return html`<input id=${id} class="input num" value=${value ?? ""} placeholder=${placeholder ?? t("such as 12pt or 5mm")} aria-invalid=${invalid ? "true" : undefined}
-    onKeyDown=${step} onInput=${(event) => onChange(read(event.currentTarget.value))} />`;
+  return html`<input id=${id} class="input num" value=${value ?? ""} placeholder=${placeholder ?? t("such as 12pt or 5mm")}
+      aria-invalid=${invalid ? "true" : undefined} onKeyDown=${step} onInput=${(event) => onChange(read(event.currentTarget.value))} />`;
 }
 
 /**
@@ -137,12 +148,16 @@ export function LengthControl({ id, value, onChange, invalid, placeholder }) {
 export function ColorControl({ id, value, onChange, invalid, theme, ground = "#ffffff", placeholder = "#2457d6" }) {
   const ratio = contrast(value, ground);
   const onGround = ratio !== null && t("{ratio} : 1 on {color}", { ratio: ratio.toFixed(1), color: ground === "#ffffff" ? t("white") : ground });
-  return html`<div><div class="row"><${Swatch} value=${value ?? placeholder} onChange=${onChange} />
+  return html`<div>
+    <div class="row">
+      <${Swatch} value=${value ?? placeholder} onChange=${onChange} />
       <input id=${id} class="input mono" value=${value ?? ""} placeholder=${placeholder} aria-invalid=${invalid ? "true" : undefined}
-        onInput=${(event) => onChange(event.currentTarget.value || undefined)} /></div>
-    <div class="row swatches">${theme.map(([name, color]) => html`<button type="button" class="swatch" key=${name} title=${name} aria-label=${name}
-        style=${{ background: color }} onClick=${() => onChange(color)}></button>`)}
-      ${onGround && html`<span class="small quiet num" title=${t("Text needs 4.5 on its background")}>${onGround}${ratio !== null && ratio < needed(false) ? ` · ${t("low for text")}` : ""}</span>`}</div></div>`;
+          onInput=${(event) => onChange(event.currentTarget.value || undefined)} /></div>
+    <div class="row swatches">
+      ${theme.map(([name, color]) => html`<button type="button" class="swatch" key=${name} title=${name} aria-label=${name}
+          style=${{ background: color }} onClick=${() => onChange(color)}></button>`)}
+      ${onGround && html`<span class="small quiet num" title=${t("Text needs 4.5 on its background")}>
+        ${onGround}${ratio !== null && ratio < needed(false) ? ` · ${t("low for text")}` : ""}</span>`}</div></div>`;
 }
 
 /**
@@ -150,7 +165,8 @@ export function ColorControl({ id, value, onChange, invalid, theme, ground = "#f
  * @param {{value: unknown, onChange: (color: string) => void, label?: string}} props
  */
 export function Swatch({ value, onChange, label = t("Choose a color") }) {
-  return html`<input type="color" class="swatch" aria-label=${label} value=${hex(value) ?? "#000000"} onInput=${(event) => onChange(event.currentTarget.value)} />`;
+  return html`<input type="color" class="swatch" aria-label=${label} value=${hex(value) ?? "#000000"}
+      onInput=${(event) => onChange(event.currentTarget.value)} />`;
 }
 
 /**
@@ -176,10 +192,12 @@ export function ChoiceControl({ id, label, value, choices, isRequired, onChange,
   const all = isRequired ? choices : [{ value: undefined, about: fallback === undefined ? t("Default") : t("Default: {value}", { value: String(fallback) }) }, ...choices];
   const text = (/** @type {Choice} */ one) => (one.value === undefined ? t("Default") : one.value === true ? t("Yes") : one.value === false ? t("No") : words(String(one.value)));
   if (all.length <= 4 && all.every((one) => text(one).length < 12)) {
-    return html`<div class="segments" id=${id} role="group" aria-label=${label}>${all.map((one) => html`<button type="button" title=${one.about ?? ""} aria-pressed=${value === one.value} onClick=${() => onChange(one.value)}>${text(one)}</button>`)}</div>`;
+    return html`<div class="segments" id=${id} role="group" aria-label=${label}>${all.map((one) => html`<button type="button" title=${one.about ?? ""}
+        aria-pressed=${value === one.value} onClick=${() => onChange(one.value)}>${text(one)}</button>`)}</div>`;
   }
-  return html`<select id=${id} class="select" value=${value ?? ""} onChange=${(event) => onChange(all.find((one) => String(one.value ?? "") === event.currentTarget.value)?.value)}>
-    ${all.map((one) => html`<option value=${one.value ?? ""} selected=${one.value === value}>${text(one)}</option>`)}</select>`;
+  return html`<select id=${id} class="select" value=${value ?? ""}
+      onChange=${(event) => onChange(all.find((one) => String(one.value ?? "") === event.currentTarget.value)?.value)}>${all.map((one) => html`<option
+      value=${one.value ?? ""} selected=${one.value === value}>${text(one)}</option>`)}</select>`;
 }
 
 /**
@@ -196,8 +214,9 @@ export function JsonControl({ id, value, onChange, label }) {
       typed.value = null;
     } catch { /* Shown below the field. */ }
   };
-  return html`<div><textarea id=${id} class="area code" rows=${Math.min(14, Math.max(2, shown.split("\n").length))} spellcheck="false" aria-label=${label} aria-invalid=${typed.value !== null ? "true" : undefined}
-    value=${shown} onInput=${(event) => change(event.currentTarget.value)}></textarea>
+  return html`<div>
+    <textarea id=${id} class="area code" rows=${Math.min(14, Math.max(2, shown.split("\n").length))} spellcheck="false" aria-label=${label}
+        aria-invalid=${typed.value !== null ? "true" : undefined} value=${shown} onInput=${(event) => change(event.currentTarget.value)}></textarea>
     ${typed.value !== null && html`<p class="small bad-text">${t("This is no JSON yet; what was there before still holds.")}</p>`}</div>`;
 }
 
@@ -214,10 +233,16 @@ export function MapControl({ editing, pointer, value, id, label }) {
     wish.value = "";
     editing.selected.value = `${pointer}/${escape(name)}`;
   };
-  return html`<div class="list-box" role="group" aria-label=${label}><ul>${Object.entries(value ?? {}).map(([name, one]) => html`<li class="row" key=${name}><button type="button" class="button plain grow cut" onClick=${() => { editing.selected.value = `${pointer}/${escape(name)}`; }}>${name}</button>
+  return html`<div class="list-box" role="group" aria-label=${label}>
+    <ul>${Object.entries(value ?? {}).map(([name, one]) => html`<li class="row" key=${name}>
+      <button type="button" class="button plain grow cut" onClick=${() => { editing.selected.value = `${pointer}/${escape(name)}`; }}>${name}</button>
       <span class="small quiet cut">${Object.keys(one ?? {}).slice(0, 3).map((key) => t(words(key)).toLowerCase()).join(", ")}</span>
-      <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name })} onClick=${() => editing.set(`${pointer}/${escape(name)}`, undefined)}><${Icon} name="trash" /></button></li>`)}</ul>
-    <div class="row"><input id=${id} class="input" placeholder=${t("New name")} value=${wish.value} onInput=${(event) => { wish.value = event.currentTarget.value; }} onKeyDown=${(event) => { if (event.key === "Enter") { event.preventDefault(); add(); } }} /><button type="button" class="button" disabled=${!wish.value.trim()} onClick=${add}>${t("Add")}</button></div></div>`;
+      <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name })}
+          onClick=${() => editing.set(`${pointer}/${escape(name)}`, undefined)}><${Icon} name="trash" /></button></li>`)}</ul>
+    <div class="row">
+      <input id=${id} class="input" placeholder=${t("New name")} value=${wish.value} onInput=${(event) => { wish.value = event.currentTarget.value; }}
+          onKeyDown=${(event) => { if (event.key === "Enter") { event.preventDefault(); add(); } }} />
+      <button type="button" class="button" disabled=${!wish.value.trim()} onClick=${add}>${t("Add")}</button></div></div>`;
 }
 
 /**
@@ -231,7 +256,9 @@ export function CodeControl({ id, value, onChange }) {
     event.currentTarget.setRangeText("  ", event.currentTarget.selectionStart, event.currentTarget.selectionEnd, "end");
     onChange(event.currentTarget.value);
   };
-  return html`<div><textarea id=${id} class="area code" rows=${Math.min(24, Math.max(8, (value ?? "").split("\n").length + 1))} spellcheck="false" value=${value ?? ""} onKeyDown=${keys} onInput=${(event) => onChange(event.currentTarget.value)}></textarea>
+  return html`<div>
+    <textarea id=${id} class="area code" rows=${Math.min(24, Math.max(8, (value ?? "").split("\n").length + 1))} spellcheck="false"
+        value=${value ?? ""} onKeyDown=${keys} onInput=${(event) => onChange(event.currentTarget.value)}></textarea>
     <p class="small quiet">${t("export default (input, ctx) => …: ctx.log, ctx.fetch, ctx.secrets. Shift Tab leaves the field.")}</p></div>`;
 }
 
@@ -250,11 +277,14 @@ export function LinesControl({ id, value, onChange }) {
  */
 export function ListControl({ value, label, text, onOpen, onAdd, onMove, onRemove }) {
   const all = Array.isArray(value) ? value : [];
-  return html`<div class="list-box"><ul>${all.map((one, index) => html`<li key=${index} class="row">
+  return html`<div class="list-box">
+    <ul>${all.map((one, index) => html`<li key=${index} class="row">
       <button type="button" class="button plain grow cut" onClick=${() => onOpen(index)}>${index + 1}. ${text(one) || t("empty")}</button>
-      <button type="button" class="button plain icon" disabled=${index === 0} aria-label=${t("Move {name} up", { name: text(one) })} onClick=${() => onMove(index, index - 1)}><${Icon} name="up" /></button>
-      <button type="button" class="button plain icon" disabled=${index === all.length - 1} aria-label=${t("Move {name} down", { name: text(one) })} onClick=${() => onMove(index, index + 2)}><${Icon} name="lower" /></button>
-      <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name: text(one) })} onClick=${() => onRemove(index)}><${Icon} name="trash" /></button>
-    </li>`)}</ul>
+      <button type="button" class="button plain icon" disabled=${index === 0} aria-label=${t("Move {name} up", { name: text(one) })}
+          onClick=${() => onMove(index, index - 1)}><${Icon} name="up" /></button>
+      <button type="button" class="button plain icon" disabled=${index === all.length - 1} aria-label=${t("Move {name} down", { name: text(one) })}
+          onClick=${() => onMove(index, index + 2)}><${Icon} name="lower" /></button>
+      <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name: text(one) })} onClick=${() => onRemove(index)}>
+        <${Icon} name="trash" /></button></li>`)}</ul>
     <button type="button" class="button" onClick=${onAdd}><${Icon} name="plus" />${t("Add to {name}", { name: label.toLowerCase() })}</button></div>`;
 }

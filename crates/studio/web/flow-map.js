@@ -46,15 +46,18 @@ const problemAt = (problems, pointer) => problems.find((one) => one.path === poi
 
 /** @param {Place & {onAdd: OnAdd}} props */
 function Add({ list, index, onAdd }) {
-  return html`<button type="button" class="add-step" aria-label=${t("Add a step here")} title=${t("Add a step here")} onClick=${() => onAdd(list, index)}><${Icon} name="plus" /></button>`;
+  return html`<button type="button" class="add-step" aria-label=${t("Add a step here")} title=${t("Add a step here")}
+      onClick=${() => onAdd(list, index)}><${Icon} name="plus" /></button>`;
 }
 
 /** @param {{step: FlowStep, pointer: string, editing: EditedDocument, problems: Diagnostic[], last: LastTimes}} props */
 function Step({ step, pointer, editing, problems, last }) {
   const problem = problemAt(problems, pointer);
   const before = last.get(step.name ?? "");
-  return html`<button type="button" class=${names("step", editing.selected.value === pointer && "chosen", problem && "wrong")} aria-pressed=${editing.selected.value === pointer} onClick=${() => { editing.selected.value = pointer; }}>
-    <${Icon} name=${stepIcon(step.type)} /><span class="grow cut"><b class="cut">${step.name ?? t("step")}</b><small class="quiet cut">${step.type} · ${about(step)}</small></span>
+  return html`<button type="button" class=${names("step", editing.selected.value === pointer && "chosen", problem && "wrong")}
+      aria-pressed=${editing.selected.value === pointer} onClick=${() => { editing.selected.value = pointer; }}>
+    <${Icon} name=${stepIcon(step.type)} />
+    <span class="grow cut"><b class="cut">${step.name ?? t("step")}</b><small class="quiet cut">${step.type} · ${about(step)}</small></span>
     ${problem && html`<span class="mark bad" title=${problem.message}><${Icon} name="error" /><span class="away">${problem.message}</span></span>`}
     ${before && html`<small class=${names("num", before.error ? "bad-text" : "quiet")}>${before.time}</small>`}</button>`;
 }
@@ -65,12 +68,19 @@ function Step({ step, pointer, editing, problems, last }) {
  */
 export function Steps({ list, steps, editing, problems, onAdd, locked, last }) {
   const inner = (/** @type {string} */ name, /** @type {FlowStep[] | undefined} */ all) => ({ list: name, steps: all, editing, problems, onAdd, locked, last });
-  return html`<ol class="steps">${(steps ?? []).map((step, index) => {
-    const pointer = `${list}/${index}`;
-    return html`<li key=${`${step?.name}${index}`}>${!locked && html`<${Add} ...${{ list, index, onAdd }} />`}<${Step} ...${{ step: step ?? {}, pointer, editing, problems, last }} />
-      ${step?.type === "loop" && html`<div class="loop"><${Steps} ...${inner(`${pointer}/steps`, step.steps)} /></div>`}
-      ${step?.type === "branch" && html`<div class="branches">${(step.branches ?? []).map((branch, at) => html`<div class="branch" key=${at}><button type="button" class="branch-head small" aria-pressed=${editing.selected.value === `${pointer}/branches/${at}`} onClick=${() => { editing.selected.value = `${pointer}/branches/${at}`; }}>${branch.name ?? at + 1}: <code>${branch.when ?? ""}</code></button>
-          <${Steps} ...${inner(`${pointer}/branches/${at}/steps`, branch.steps)} /></div>`)}
-        <div class="branch"><p class="small quiet">${t("otherwise")}</p><${Steps} ...${inner(`${pointer}/otherwise`, step.otherwise)} /></div></div>`}</li>`;
-  })}${!locked && html`<li class="end-of-steps"><${Add} ...${{ list, index: (steps ?? []).length, onAdd }} /></li>`}</ol>`;
+  return html`<ol class="steps">
+    ${(steps ?? []).map((step, index) => {
+      const pointer = `${list}/${index}`;
+      return html`<li key=${`${step?.name}${index}`}>
+        ${!locked && html`<${Add} ...${{ list, index, onAdd }} />`}<${Step} ...${{ step: step ?? {}, pointer, editing, problems, last }} />
+        ${step?.type === "loop" && html`<div class="loop"><${Steps} ...${inner(`${pointer}/steps`, step.steps)} /></div>`}
+        ${step?.type === "branch" && html`<div class="branches">
+          ${(step.branches ?? []).map((branch, at) => html`<div class="branch" key=${at}>
+            <button type="button" class="branch-head small" aria-pressed=${editing.selected.value === `${pointer}/branches/${at}`}
+                onClick=${() => { editing.selected.value = `${pointer}/branches/${at}`; }}>
+              ${branch.name ?? at + 1}: <code>${branch.when ?? ""}</code></button>
+            <${Steps} ...${inner(`${pointer}/branches/${at}/steps`, branch.steps)} /></div>`)}
+          <div class="branch"><p class="small quiet">${t("otherwise")}</p><${Steps} ...${inner(`${pointer}/otherwise`, step.otherwise)} /></div></div>`}</li>`;
+    })}
+    ${!locked && html`<li class="end-of-steps"><${Add} ...${{ list, index: (steps ?? []).length, onAdd }} /></li>`}</ol>`;
 }

@@ -155,34 +155,65 @@ export function Flow({ name, session }) {
     location.hash = `#/runs/${run.run}`;
   });
   const tabs = [["form", t("Step")], ["json", "JSON"], ["test", t("Test")]];
-  return html`<main class="content flow-page"><header class="head"><div class="grow"><p class="small crumbs row"><a href="#/flows">${t("Flows")}</a><${Icon} name="chevron" /><code>${name}</code></p><h1 class="row">${flow.name || name} ${found.published ? html`<span class="badge ok">${t("v{version} live", { version: found.published })}</span>` : html`<span class="badge warn">${t("Draft only")}</span>`}${changed && html`<span class="badge on">${t("Not saved")}</span>`}</h1></div>
-      ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} aria-label=${t("Undo")} title=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button><button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} aria-label=${t("Redo")} title=${t("Redo")} onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
+  return html`<main class="content flow-page">
+    <header class="head">
+      <div class="grow">
+        <p class="small crumbs row"><a href="#/flows">${t("Flows")}</a><${Icon} name="chevron" /><code>${name}</code></p>
+        <h1 class="row">
+          ${flow.name || name} ${found.published ? html`<span class="badge ok">${t("v{version} live", { version: found.published })}</span>` : html`<span
+              class="badge warn">${t("Draft only")}</span>`}
+          ${changed && html`<span class="badge on">${t("Not saved")}</span>`}</h1></div>
+      ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} aria-label=${t("Undo")}
+          title=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button>
+        <button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} aria-label=${t("Redo")} title=${t("Redo")}
+            onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
       <a class="button" href=${`#/runs?flow=${name}`}><${Icon} name="runs" />${t("Runs")}</a>
       ${!locked && html`<button type="button" class="button" disabled=${!changed || busy.value} onClick=${save}>${t("Save")}</button>
-      <button type="button" class="button primary" disabled=${changed || busy.value || found.published === found.version} onClick=${publish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>
-    ${problems.value.length > 0 && html`<ul class="notice bad problems-of-flow">${problems.value.map((one) => html`<li>${one.message} <code class="small">${one.path}</code></li>`)}</ul>`}
-    <div class="flow"><section class="map" aria-label=${t("Steps")}>
-        ${[["", "flow", flow.name || name, flow.description ?? t("Key, secrets, limits")], ["/trigger", "trigger", t("Trigger"), flow.trigger?.type ?? ""]].map(([pointer, icon, title, text]) => html`<button type="button" key=${icon} class=${names("step", icon, editing.selected.value === pointer && "chosen")} aria-pressed=${editing.selected.value === pointer} onClick=${() => { editing.selected.value = pointer; view.value = "form"; }}><${Icon} name=${stepIcon(icon)} /><span class="grow cut"><b class="cut">${title}</b><small class="quiet cut">${text}</small></span></button>`)}
-        <${Steps} list="/steps" steps=${flow.steps} ...${{ editing, problems: problems.value, locked, last: lastTimes(found.last) }} onAdd=${(/** @type {string} */ list, /** @type {number} */ index) => { adding.value = { list, index }; }} /></section>
-      <section class="flow-side" aria-label=${t("Properties")}><div class="tabs" role="tablist">${tabs.map(([kind, label]) => html`<button type="button" role="tab" aria-selected=${view.value === kind} onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
+        <button type="button" class="button primary" disabled=${changed || busy.value || found.published === found.version} onClick=${publish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>
+    ${problems.value.length > 0 && html`<ul class="notice bad problems-of-flow">${problems.value.map((one) => html`<li>
+      ${one.message} <code class="small">${one.path}</code></li>`)}</ul>`}
+    <div class="flow">
+      <section class="map" aria-label=${t("Steps")}>
+        ${[["", "flow", flow.name || name, flow.description ?? t("Key, secrets, limits")], ["/trigger", "trigger", t("Trigger"), flow.trigger?.type ?? ""]].map(([pointer, icon, title, text]) => html`<button
+            type="button" key=${icon} class=${names("step", icon, editing.selected.value === pointer && "chosen")}
+            aria-pressed=${editing.selected.value === pointer} onClick=${() => { editing.selected.value = pointer; view.value = "form"; }}>
+          <${Icon} name=${stepIcon(icon)} /><span class="grow cut"><b class="cut">${title}</b><small class="quiet cut">${text}</small></span></button>`)}
+        <${Steps} list="/steps" steps=${flow.steps} ...${{ editing, problems: problems.value, locked, last: lastTimes(found.last) }}
+            onAdd=${(/** @type {string} */ list, /** @type {number} */ index) => { adding.value = { list, index }; }} /></section>
+      <section class="flow-side" aria-label=${t("Properties")}>
+        <div class="tabs" role="tablist">${tabs.map(([kind, label]) => html`<button type="button" role="tab" aria-selected=${view.value === kind}
+            onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
         ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked }} />`}
         ${view.value === "json" && html`<div class="flow-json"><${JsonView} ...${{ editing, root, problems: problems.value, locked }} /></div>`}
-        ${view.value === "test" && html`<div class="flow-test"><p class="small quiet">${t("Runs version {version} with this as its trigger.", { version: found.version })}</p><label class="away" for="flow-trigger">${t("Trigger")}</label><${JsonControl} id="flow-trigger" label=${t("Trigger")} value=${trigger.value} onChange=${(/** @type {Json | undefined} */ next) => { trigger.value = next ?? {}; }} />
-          <p class="field-box"><button type="button" class="button" disabled=${busy.value || changed} title=${changed ? t("Save first") : ""} onClick=${test}><${Icon} name="play" />${t("Run with this")}</button></p>
-          <h2 class="field-box">${t("Last runs")}</h2>${found.runs.length === 0 ? html`<p class="quiet">${t("No runs yet")}</p>` : html`<ul>${found.runs.map((run) => html`<li class="row last-run" key=${run.id}><${State} name=${run.state} /><a class="mono" href=${`#/runs/${run.id}`}>${run.id}</a><span class="grow"></span><span class="small quiet">${when(run.createdAt)}</span></li>`)}</ul>`}</div>`}</section></div>
-    ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }} onChoose=${(/** @type {string} */ type) => {
-      if (!adding.value) return;
-      const { list, index } = adding.value;
-      if (!Array.isArray(get(editing.document.value, list))) editing.set(list, []);
-      editing.insert(list, index, newStep(type, editing.document.value));
-      view.value = "form";
-      adding.value = null;
-    }} />`}</main>`;
+        ${view.value === "test" && html`<div class="flow-test">
+          <p class="small quiet">${t("Runs version {version} with this as its trigger.", { version: found.version })}</p>
+          <label class="away" for="flow-trigger">${t("Trigger")}</label>
+          <${JsonControl} id="flow-trigger" label=${t("Trigger")} value=${trigger.value}
+              onChange=${(/** @type {Json | undefined} */ next) => { trigger.value = next ?? {}; }} />
+          <p class="field-box">
+            <button type="button" class="button" disabled=${busy.value || changed} title=${changed ? t("Save first") : ""} onClick=${test}>
+              <${Icon} name="play" />${t("Run with this")}</button></p>
+          <h2 class="field-box">${t("Last runs")}</h2>
+          ${found.runs.length === 0 ? html`<p class="quiet">${t("No runs yet")}</p>` : html`<ul>${found.runs.map((run) => html`<li
+              class="row last-run" key=${run.id}>
+            <${State} name=${run.state} /><a class="mono" href=${`#/runs/${run.id}`}>${run.id}</a><span class="grow"></span>
+            <span class="small quiet">${when(run.createdAt)}</span></li>`)}</ul>`}</div>`}</section></div>
+    ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }}
+        onChoose=${(/** @type {string} */ type) => {
+          if (!adding.value) return;
+          const { list, index } = adding.value;
+          if (!Array.isArray(get(editing.document.value, list))) editing.set(list, []);
+          editing.insert(list, index, newStep(type, editing.document.value));
+          view.value = "form";
+          adding.value = null;
+        }} />`}</main>`;
 }
 
 /** @param {{root: Schema, onClose: () => void, onChoose: (type: string) => void}} props */
 function AddStep({ root, onClose, onChoose }) {
   const types = typesOf(root, "Step");
-  return html`<${Dialog} wide title=${t("Add a step")} onClose=${onClose}><div class="palette">${types.map((one) => html`<button type="button" class="palette-item" key=${one.type} onClick=${() => onChoose(one.type)}><${Icon} name=${stepIcon(one.type)} /><span><b>${t(words(one.type))}</b><small>${one.about}</small></span></button>`)}</div>
+  return html`<${Dialog} wide title=${t("Add a step")} onClose=${onClose}>
+    <div class="palette">${types.map((one) => html`<button type="button" class="palette-item" key=${one.type} onClick=${() => onChoose(one.type)}>
+      <${Icon} name=${stepIcon(one.type)} /><span><b>${t(words(one.type))}</b><small>${one.about}</small></span></button>`)}</div>
     <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button></div></${Dialog}>`;
 }

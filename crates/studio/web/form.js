@@ -50,24 +50,34 @@ export function Form({ editing, root, problems, locked, box }) {
   const main = all.filter(isMain);
   const more = all.filter((one) => !isMain(one));
   const type = String(value?.type ?? (pointer === "" ? (editing.icon ? "flow" : "document") : last(pointer)));
-  const field = (/** @type {Property} */ [name, of]) => html`<${Field} key=${`${pointer}/${name}`} ...${{ root, editing, problems, locked, name, schema: of, pointer: `${pointer}/${escape(name)}`, isRequired: required.has(name) }} />`;
+  const field = (/** @type {Property} */ [name, of]) => html`<${Field} key=${`${pointer}/${name}`}
+      ...${{ root, editing, problems, locked, name, schema: of, pointer: `${pointer}/${escape(name)}`, isRequired: required.has(name) }} />`;
   const isElement = /^\d+$/.test(last(pointer)) && pointer !== "";
   const isObject = value === undefined || typeof value === "object";
   const styles = new Set([...Object.keys(document.theme?.styles ?? {}), ...Object.keys(OWN)]);
   return html`<div class="form">
-    <div class="row pane-head"><${Icon} name=${editing.icon?.(type) ?? (type === "conditional" ? "if" : /^\d+$/.test(type) ? "item" : type)} /><h2 class="cut">${t(words(/^\d+$/.test(type) ? last(parent(pointer)).replace(/s$/, "") : type))}</h2>
-      <span class="grow"></span>
-      ${pointer !== "" && html`<button class="button plain icon" title=${t("To what contains it")} aria-label=${t("To what contains it")} onClick=${() => { editing.selected.value = upTo(document, pointer); }}><${Icon} name="up" /></button>`}
-      ${isElement && !locked && html`<button class="button plain icon" title=${t("Duplicate")} aria-label=${t("Duplicate")} onClick=${() => editing.duplicate(pointer)}><${Icon} name="copy" /></button>
-        <button class="button plain icon" title=${t("Delete")} aria-label=${t("Delete")} onClick=${() => editing.remove(pointer)}><${Icon} name="trash" /></button>`}</div>
-    ${box && html`<p class="small quiet num place">${t("Page {page}", { page: box.page })} · ${millimetres(box.area[0])}, ${millimetres(box.area[1])} mm · ${millimetres(box.area[2])} × ${millimetres(box.area[3])} mm</p>`}
+    <div class="row pane-head">
+      <${Icon} name=${editing.icon?.(type) ?? (type === "conditional" ? "if" : /^\d+$/.test(type) ? "item" : type)} />
+      <h2 class="cut">${t(words(/^\d+$/.test(type) ? last(parent(pointer)).replace(/s$/, "") : type))}</h2><span class="grow"></span>
+      ${pointer !== "" && html`<button class="button plain icon" title=${t("To what contains it")} aria-label=${t("To what contains it")}
+          onClick=${() => { editing.selected.value = upTo(document, pointer); }}><${Icon} name="up" /></button>`}
+      ${isElement && !locked && html`<button class="button plain icon" title=${t("Duplicate")} aria-label=${t("Duplicate")}
+          onClick=${() => editing.duplicate(pointer)}><${Icon} name="copy" /></button>
+        <button class="button plain icon" title=${t("Delete")} aria-label=${t("Delete")} onClick=${() => editing.remove(pointer)}>
+          <${Icon} name="trash" /></button>`}</div>
+    ${box && html`<p class="small quiet num place">
+      ${t("Page {page}", { page: box.page })} · ${millimetres(box.area[0])}, ${millimetres(box.area[1])} mm · ${millimetres(box.area[2])} × ${millimetres(box.area[3])} mm</p>`}
     <datalist id="style-names">${[...styles].map((one) => html`<option value=${one}></option>`)}</datalist>
     <div class="form-body">
-      ${isObject && all.length > 0 ? main.map(field) : html`<div class="field-box"><${Control} ...${{ root, editing, pointer, schema: found, value, id: "field-whole", name: type, isRequired: true }} /></div>`}
-      ${absent.length > 0 && !locked && html`<div class="field-box row swatches">${absent.map((name) => html`<button type="button" key=${name} class="button" onClick=${() => { editing.set(`${pointer}/${name}`, [{ type: "text", content: t("Text") }]); editing.selected.value = `${pointer}/${name}/0`; }}><${Icon} name="plus" />${t(words(name))}</button>`)}</div>`}
+      ${isObject && all.length > 0 ? main.map(field) : html`<div class="field-box">
+        <${Control} ...${{ root, editing, pointer, schema: found, value, id: "field-whole", name: type, isRequired: true }} /></div>`}
+      ${absent.length > 0 && !locked && html`<div class="field-box row swatches">${absent.map((name) => html`<button type="button" key=${name}
+          class="button"
+          onClick=${() => { editing.set(`${pointer}/${name}`, [{ type: "text", content: t("Text") }]); editing.selected.value = `${pointer}/${name}/0`; }}>
+        <${Icon} name="plus" />${t(words(name))}</button>`)}</div>`}
       ${pointer === "" && !editing.icon && !locked && html`<${Assets} editing=${editing} />`}
-      ${isObject && more.length > 0 && html`<details class="more" key=${`more${pointer}`}><summary>${tn(more.length, "{count} more property", "{count} more properties")}</summary>${more.map(field)}</details>`}
-    </div></div>`;
+      ${isObject && more.length > 0 && html`<details class="more" key=${`more${pointer}`}>
+        <summary>${tn(more.length, "{count} more property", "{count} more properties")}</summary>${more.map(field)}</details>`}</div></div>`;
 }
 
 /** @param {number} points */

@@ -69,9 +69,15 @@ export function GoTo({ onClose }) {
       go(shown[marked.value]);
     }
   };
-  return html`<${Dialog} title=${t("Go to")} onClose=${onClose}><label class="search"><span class="away">${t("Template, flow, run or page")}</span><${Icon} name="search" />
-      <input ref=${field} class="input" role="combobox" aria-expanded="true" aria-controls="go-to-list" aria-activedescendant=${shown.length ? `go-to-${marked.value}` : undefined} placeholder=${t("Template, flow, run or page")} value=${text.value}
-        onInput=${(event) => { text.value = event.currentTarget.value; marked.value = 0; }} onKeyDown=${keys} /></label>
-    <ul id="go-to-list" class="go-to" role="listbox" aria-label=${t("Go to")}>${shown.map((one, index) => html`<li key=${one.place} id=${`go-to-${index}`} role="option" aria-selected=${index === marked.value} class=${names("row", index === marked.value && "marked")} onClick=${() => go(one)}><${Icon} name=${one.icon} /><span class="cut grow" dir="auto">${one.name}</span><code class="quiet cut">${one.key}</code></li>`)}</ul>
+  return html`<${Dialog} title=${t("Go to")} onClose=${onClose}>
+    <label class="search">
+      <span class="away">${t("Template, flow, run or page")}</span><${Icon} name="search" />
+      <input ref=${field} class="input" role="combobox" aria-expanded="true" aria-controls="go-to-list"
+          aria-activedescendant=${shown.length ? `go-to-${marked.value}` : undefined} placeholder=${t("Template, flow, run or page")}
+          value=${text.value} onInput=${(event) => { text.value = event.currentTarget.value; marked.value = 0; }} onKeyDown=${keys} /></label>
+    <ul id="go-to-list" class="go-to" role="listbox" aria-label=${t("Go to")}>${shown.map((one, index) => html`<li key=${one.place}
+        id=${`go-to-${index}`} role="option" aria-selected=${index === marked.value} class=${names("row", index === marked.value && "marked")}
+        onClick=${() => go(one)}>
+      <${Icon} name=${one.icon} /><span class="cut grow" dir="auto">${one.name}</span><code class="quiet cut">${one.key}</code></li>`)}</ul>
     ${shown.length === 0 && html`<p class="quiet">${t("Nothing is called that.")}</p>`}</${Dialog}>`;
 }

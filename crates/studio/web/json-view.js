@@ -222,6 +222,7 @@ export function JsonView({ editing, root, problems, locked }) {
     const { cm, editor } = view.current;
     editor.dispatch(cm.setDiagnostics(editor.state, marks(cm, editor.state, problems)));
   }, [problems]);
-  return html`<div class="json-view"><div class="json-host" ref=${host}></div>
+  return html`<div class="json-view">
+    <div class="json-host" ref=${host}></div>
     ${editing.broken.value && html`<p class="stale" role="status">${t("No JSON yet: {message}", { message: editing.broken.value.message })}</p>`}</div>`;
 }

@@ -59,17 +59,32 @@ function Page({ session }) {
 function Nav({ session, onGo }) {
   const [first] = route(place.value);
   const isOpen = useSignal(false);
-  const link = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string} */ icon) => html`<a class="nav-link" href=${`#/${name}`} title=${label} aria-label=${label} aria-current=${(first ?? "templates") === name ? "page" : undefined}><${Icon} name=${icon} /><span>${label}</span></a>`;
+  const link = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string} */ icon) => html`<a class="nav-link" href=${`#/${name}`}
+      title=${label} aria-label=${label} aria-current=${(first ?? "templates") === name ? "page" : undefined}>
+    <${Icon} name=${icon} /><span>${label}</span></a>`;
   const out = async () => {
     await request("DELETE", "studio/session").catch((error) => say(error.message, true));
     signedOut.value = true;
   };
-  return html`<nav class="nav" aria-label=${t("Main")}><a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>
+  return html`<nav class="nav" aria-label=${t("Main")}>
+    <a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>
     <button type="button" class="go-button" onClick=${onGo}><${Icon} name="search" /><span>${t("Go to")}…</span><kbd>Ctrl K</kbd></button>
-    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}${link("runs", t("Runs"), "runs")}${link("convert", t("Convert files"), "convert")}${link("operations", t("Operations"), "chart")}${session.mayChange && link("audit", t("Audit log"), "history")}
-    <button type="button" class="nav-more nav-link" aria-label=${t("Settings")} title=${t("Settings")} aria-expanded=${isOpen.value} onClick=${() => { isOpen.value = !isOpen.value; }}><${Icon} name="more" /></button>
-    <div class=${names("nav-foot", isOpen.value && "open")}><label class="small">${t("Language")}<select class="select" value=${language.value} onChange=${(event) => speak(event.currentTarget.value)}><option value="en">English</option><option value="de">Deutsch</option></select></label>
-      <label class="small">${t("Colors")}<select class="select" value=${theme.value} onChange=${(event) => { theme.value = event.currentTarget.value; memory.set("theme", theme.value); apply(theme.value); }}><option value="system">${t("As the system")}</option><option value="light">${t("Light")}</option><option value="dark">${t("Dark")}</option></select></label>
+    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}${link("runs", t("Runs"), "runs")}
+    ${link("convert", t("Convert files"), "convert")}${link("operations", t("Operations"), "chart")}
+    ${session.mayChange && link("audit", t("Audit log"), "history")}
+    <button type="button" class="nav-more nav-link" aria-label=${t("Settings")} title=${t("Settings")} aria-expanded=${isOpen.value}
+        onClick=${() => { isOpen.value = !isOpen.value; }}><${Icon} name="more" /></button>
+    <div class=${names("nav-foot", isOpen.value && "open")}>
+      <label class="small">
+        ${t("Language")}
+        <select class="select" value=${language.value} onChange=${(event) => speak(event.currentTarget.value)}>
+          <option value="en">English</option><option value="de">Deutsch</option></select></label>
+      <label class="small">
+        ${t("Colors")}
+        <select class="select" value=${theme.value}
+            onChange=${(event) => { theme.value = event.currentTarget.value; memory.set("theme", theme.value); apply(theme.value); }}>
+          <option value="system">${t("As the system")}</option><option value="light">${t("Light")}</option>
+          <option value="dark">${t("Dark")}</option></select></label>
       <p class="small quiet">Platen ${session.version}${session.mayChange ? "" : ` · ${t("read only")}`}</p>
       ${session.needsKey && html`<button type="button" class="link small" onClick=${out}>${t("Sign out")}</button>`}</div></nav>`;
 }

@@ -70,8 +70,10 @@ function Plot({ title, values, show }) {
   const points = values.map((value, index) => (value === null ? null : `${(index / (LOOKS - 1)) * 300},${46 - (value / most) * 42}`)).filter(Boolean);
   const last = values.at(-1) ?? null;
   const said = known.length === 0 ? t("no data yet") : t("now {now}, at most {most}", { now: last === null ? "–" : show(last), most: show(most === 1e-9 ? 0 : most) });
-  return html`<figure class="plot"><figcaption class="row"><span class="small quiet grow">${title}</span><b class="num">${last === null ? "–" : show(last)}</b></figcaption>
-    <svg viewBox="0 0 300 48" preserveAspectRatio="none" role="img" aria-label=${`${title}: ${said}`}><path d="M0 46.500H300" class="axis" />${points.length > 1 && html`<polyline points=${points.join(" ")} />`}</svg>
+  return html`<figure class="plot">
+    <figcaption class="row"><span class="small quiet grow">${title}</span><b class="num">${last === null ? "–" : show(last)}</b></figcaption>
+    <svg viewBox="0 0 300 48" preserveAspectRatio="none" role="img" aria-label=${`${title}: ${said}`}>
+      <path d="M0 46.500H300" class="axis" />${points.length > 1 && html`<polyline points=${points.join(" ")} />`}</svg>
     <p class="small quiet num">${said}</p></figure>`;
 }
 
@@ -81,8 +83,10 @@ function Plot({ title, values, show }) {
  */
 function Room({ title, used, total, setting }) {
   const part = total > 0 ? Math.min(1, used / total) : 0;
-  return html`<div class="room"><div class="row"><span class="grow">${title}</span><b class="num">${number(used)} / ${number(total)}</b></div>
-    <div class="meter" role="meter" aria-label=${title} aria-valuenow=${used} aria-valuemin="0" aria-valuemax=${total}><i class=${part >= 1 ? "full" : ""} style=${{ width: `${part * 100}%` }}></i></div>
+  return html`<div class="room">
+    <div class="row"><span class="grow">${title}</span><b class="num">${number(used)} / ${number(total)}</b></div>
+    <div class="meter" role="meter" aria-label=${title} aria-valuenow=${used} aria-valuemin="0" aria-valuemax=${total}>
+      <i class=${part >= 1 ? "full" : ""} style=${{ width: `${part * 100}%` }}></i></div>
     ${part >= 1 && total > 0 && html`<p class="small warn-text">${t("All in use: {setting} sets how many there are.", { setting })}</p>`}</div>`;
 }
 
@@ -115,16 +119,39 @@ export function Operations() {
   const now = all.at(-1);
   const value = (/** @type {string} */ name) => now?.sums.get(name) ?? 0;
   const labelled = (/** @type {string} */ name) => (now?.all ?? []).filter((one) => one.name === name && one.value > 0);
-  return html`<main class="content"><header class="head"><h1>${t("Operations")}</h1><span class="small quiet">${t("every 5 seconds")}</span></header>
+  return html`<main class="content">
+    <header class="head"><h1>${t("Operations")}</h1><span class="small quiet">${t("every 5 seconds")}</span></header>
     ${failure.value && html`<${Failure} error=${failure.value} />`}${!now && !failure.value && html`<${Loading} />`}
-    ${now && html`<div class="plots">${plots().map((plot) => html`<${Plot} key=${plot.title} title=${plot.title} show=${plot.show} values=${all.map((one, index) => plot.of(one, all[index - 1]))} />`)}</div>
-      <div class="two"><section><h2>${t("In use")}</h2><${Room} title=${t("Slots of renderings")} used=${value("platen_render_slots_in_use")} total=${value("platen_render_slots")} setting="MAX_CONCURRENT_PAGES" />
-        <${Room} title=${t("Slots of runs")} used=${value("platen_runs_held")} total=${value("platen_run_slots")} setting="FLOW_SLOTS" />
-        <dl class="facts"><div><dt class="small quiet">${t("Memory")}</dt><dd class="num">${bytes(value("process_resident_memory_bytes"))}</dd></div><div><dt class="small quiet">${t("Connections")}</dt><dd class="num">${number(value("platen_connections"))}</dd></div>
-          <div><dt class="small quiet">${t("Stored results")}</dt><dd class="num">${number(value("platen_results_files"))}, ${bytes(value("platen_results_bytes"))}</dd></div></dl></section>
-        <section><h2>${t("Backends")}</h2><ul class="backends">${Object.entries(health.value?.details ?? {}).map(([name, one]) => html`<li class="row" key=${name}><span class="grow">${NAMES[name] ?? name}</span><span class=${`badge ${one.status === "up" ? "ok" : "bad"}`}>${one.status === "up" ? t("works") : t("does not work")}</span></li>`)}</ul>
-          <h2 class="field-box">${t("Runs that ended")}</h2><ul class="backends">${labelled("platen_runs_ended_total").map((one) => html`<li class="row" key=${one.labels.state}><a class="grow" href=${`#/runs?state=${one.labels.state}`}>${t(one.labels.state.replace("-", " "))}</a><b class="num">${number(one.value)}</b></li>`)}${labelled("platen_runs_ended_total").length === 0 && html`<li class="quiet">${t("none since the start")}</li>`}</ul>
-          <h2 class="field-box">${t("Errors")}</h2><ul class="backends">${errors(now).map(([name, count]) => html`<li class="row" key=${name}><code class="grow">${name}</code><b class="num">${number(count)}</b></li>`)}${errors(now).length === 0 && html`<li class="quiet">${t("none since the start")}</li>`}</ul></section></div>`}</main>`;
+    ${now && html`<div class="plots">${plots().map((plot) => html`<${Plot} key=${plot.title} title=${plot.title} show=${plot.show}
+        values=${all.map((one, index) => plot.of(one, all[index - 1]))} />`)}</div>
+      <div class="two">
+        <section>
+          <h2>${t("In use")}</h2>
+          <${Room} title=${t("Slots of renderings")} used=${value("platen_render_slots_in_use")} total=${value("platen_render_slots")}
+              setting="MAX_CONCURRENT_PAGES" />
+          <${Room} title=${t("Slots of runs")} used=${value("platen_runs_held")} total=${value("platen_run_slots")} setting="FLOW_SLOTS" />
+          <dl class="facts">
+            <div><dt class="small quiet">${t("Memory")}</dt><dd class="num">${bytes(value("process_resident_memory_bytes"))}</dd></div>
+            <div><dt class="small quiet">${t("Connections")}</dt><dd class="num">${number(value("platen_connections"))}</dd></div>
+            <div>
+              <dt class="small quiet">${t("Stored results")}</dt>
+              <dd class="num">${number(value("platen_results_files"))}, ${bytes(value("platen_results_bytes"))}</dd></div></dl></section>
+        <section>
+          <h2>${t("Backends")}</h2>
+          <ul class="backends">${Object.entries(health.value?.details ?? {}).map(([name, one]) => html`<li class="row" key=${name}>
+            <span class="grow">${NAMES[name] ?? name}</span>
+            <span class=${`badge ${one.status === "up" ? "ok" : "bad"}`}>${one.status === "up" ? t("works") : t("does not work")}</span></li>`)}</ul>
+          <h2 class="field-box">${t("Runs that ended")}</h2>
+          <ul class="backends">
+            ${labelled("platen_runs_ended_total").map((one) => html`<li class="row" key=${one.labels.state}>
+              <a class="grow" href=${`#/runs?state=${one.labels.state}`}>${t(one.labels.state.replace("-", " "))}</a>
+              <b class="num">${number(one.value)}</b></li>`)}
+            ${labelled("platen_runs_ended_total").length === 0 && html`<li class="quiet">${t("none since the start")}</li>`}</ul>
+          <h2 class="field-box">${t("Errors")}</h2>
+          <ul class="backends">
+            ${errors(now).map(([name, count]) => html`<li class="row" key=${name}>
+              <code class="grow">${name}</code><b class="num">${number(count)}</b></li>`)}
+            ${errors(now).length === 0 && html`<li class="quiet">${t("none since the start")}</li>`}</ul></section></div>`}</main>`;
 }
 
 /**

@@ -191,24 +191,23 @@ export function Outline({ editing, root, problems, pages, folded, locked, onAdd,
   const marks = (/** @type {Row} */ row) => {
     const found = problems.filter((one) => (row.open && row.hasChildren ? one.path === row.pointer : row.pointer && within(one.path, row.pointer)));
     const isBad = found.some((one) => one.severity === "error");
-    return found.length > 0 && html`<span class=${names("mark", isBad ? "bad" : "warn")} title=${found[0].message}><${Icon} name="warning" /><span class="away">${isBad ? t("has errors") : t("has warnings")}</span></span>`;
+    return found.length > 0 && html`<span class=${names("mark", isBad ? "bad" : "warn")} title=${found[0].message}>
+      <${Icon} name="warning" /><span class="away">${isBad ? t("has errors") : t("has warnings")}</span></span>`;
   };
   return html`<div class="tree" ref=${box} role="tree" tabindex="0" aria-label=${t("Outline")}
       aria-activedescendant=${place >= 0 ? `row-${place}` : undefined} onKeyDown=${keys}
       onScroll=${(event) => { scroll.value = { top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight }; }}>
     <div class="tree-all" style=${{ height: `${rows.value.length * ROW}px` }}>
       ${rows.value.slice(first, end).map((row, offset) => html`<div key=${row.pointer} id=${`row-${first + offset}`} role="treeitem"
-        class=${names("tree-row", row.pointer === selected && "chosen", row.pointer === editing.hovered.value && "hovered", drag.value?.from === row.pointer && "ghost")}
-        aria-level=${row.level + 1} aria-selected=${row.pointer === selected} aria-expanded=${row.hasChildren ? row.open : undefined}
-        style=${{ top: `${(first + offset) * ROW}px`, paddingLeft: `${6 + row.level * 14}px` }}
-        onPointerDown=${(event) => grab(event, row)}
-        onMouseEnter=${() => { editing.hovered.value = row.pointer; }} onMouseLeave=${() => { editing.hovered.value = ""; }}
-        onClick=${() => { editing.selected.value = row.pointer; box.current.focus({ preventScroll: true }); }}>
-        <span class=${names("fold", row.open && "open")} onClick=${(event) => { if (row.hasChildren) { event.stopPropagation(); fold(row, row.open); } }}>${row.hasChildren && html`<${Icon} name="chevron" />`}</span>
+          class=${names("tree-row", row.pointer === selected && "chosen", row.pointer === editing.hovered.value && "hovered", drag.value?.from === row.pointer && "ghost")}
+          aria-level=${row.level + 1} aria-selected=${row.pointer === selected} aria-expanded=${row.hasChildren ? row.open : undefined}
+          style=${{ top: `${(first + offset) * ROW}px`, paddingLeft: `${6 + row.level * 14}px` }} onPointerDown=${(event) => grab(event, row)}
+          onMouseEnter=${() => { editing.hovered.value = row.pointer; }} onMouseLeave=${() => { editing.hovered.value = ""; }}
+          onClick=${() => { editing.selected.value = row.pointer; box.current.focus({ preventScroll: true }); }}>
+        <span class=${names("fold", row.open && "open")}
+            onClick=${(event) => { if (row.hasChildren) { event.stopPropagation(); fold(row, row.open); } }}>${row.hasChildren && html`<${Icon}
+            name="chevron" />`}</span>
         <${Icon} name=${row.icon} /><b>${row.label}</b><span class="cut quiet grow" dir="auto">${row.summary}</span>${marks(row)}
-        ${(pages.get(row.pointer) ?? 1) > 1 && row.isNode && html`<span class="badge square">${t("p. {page}", { page: pages.get(row.pointer) })}</span>`}
-      </div>`)}
-      ${drag.value?.to && html`<div class="drop-line" style=${{ top: `${drag.value.to.line - 1}px`, left: `${8 + drag.value.to.level * 14}px` }}></div>`}
-    </div>
-  </div>`;
+        ${(pages.get(row.pointer) ?? 1) > 1 && row.isNode && html`<span class="badge square">${t("p. {page}", { page: pages.get(row.pointer) })}</span>`}</div>`)}
+      ${drag.value?.to && html`<div class="drop-line" style=${{ top: `${drag.value.to.line - 1}px`, left: `${8 + drag.value.to.level * 14}px` }}></div>`}</div></div>`;
 }

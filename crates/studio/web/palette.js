@@ -67,10 +67,19 @@ export function Palette({ editing, root, onClose }) {
   };
   const before = /** @type {Node | undefined} */ (get(editing.document.value, `${where.list}/${where.index - 1}`));
   return html`<${Dialog} title=${before ? t("Add after {name}", { name: t(words(before.type ?? "item")) }) : t("Add a node")} wide onClose=${onClose}>
-    <label class="search"><span class="away">${t("Search the nodes")}</span><${Icon} name="search" /><input ref=${field} class="input" placeholder=${t("Search the nodes")} value=${filter.value} onInput=${(event) => { filter.value = event.currentTarget.value; }} onKeyDown=${keys} /></label>
-    <div class="palette">${types.map((one) => html`<button type="button" key=${one.type} class="palette-item" onClick=${() => add(newNode(one.type, editing.sample.value))}><${Icon} name=${one.type === "conditional" ? "if" : one.type} /><span><b>${t(words(one.type))}</b><small>${one.about}</small></span></button>`)}</div>
+    <label class="search">
+      <span class="away">${t("Search the nodes")}</span><${Icon} name="search" />
+      <input ref=${field} class="input" placeholder=${t("Search the nodes")} value=${filter.value}
+          onInput=${(event) => { filter.value = event.currentTarget.value; }} onKeyDown=${keys} /></label>
+    <div class="palette">${types.map((one) => html`<button type="button" key=${one.type} class="palette-item"
+        onClick=${() => add(newNode(one.type, editing.sample.value))}>
+      <${Icon} name=${one.type === "conditional" ? "if" : one.type} /><span><b>${t(words(one.type))}</b><small>${one.about}</small></span></button>`)}</div>
     ${(shown.length > 0 || list) && html`<h3 class="palette-title">${t("Ready-made")}</h3>
-    <div class="palette">${list && html`<button type="button" class="palette-item" onClick=${() => add(tableOf(list.path, list.rows))}><${Icon} name="table" /><span><b>${t("Table of {path}", { path: list.path })}</b><small>${t("A column for each field of the sample data")}</small></span></button>`}
-      ${shown.map((one) => html`<button type="button" key=${one.name} class="palette-item" onClick=${() => add(one.node)}><${Icon} name=${one.node.type ?? ""} /><span><b>${one.name}</b></span></button>`)}</div>`}
+      <div class="palette">
+        ${list && html`<button type="button" class="palette-item" onClick=${() => add(tableOf(list.path, list.rows))}>
+          <${Icon} name="table" />
+          <span><b>${t("Table of {path}", { path: list.path })}</b><small>${t("A column for each field of the sample data")}</small></span></button>`}
+        ${shown.map((one) => html`<button type="button" key=${one.name} class="palette-item" onClick=${() => add(one.node)}>
+          <${Icon} name=${one.node.type ?? ""} /><span><b>${one.name}</b></span></button>`)}</div>`}
     <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button></div></${Dialog}>`;
 }

@@ -34,9 +34,11 @@ export function say(text, isError = false, action = null) {
 export function Toast() {
   const shown = toast.value;
   const action = shown?.action;
-  return html`<div role="status" aria-live="polite">${shown && html`<div class=${names("toast", shown.isError && "bad")}><span class="grow">${shown.text}</span>
+  return html`<div role="status" aria-live="polite">${shown && html`<div class=${names("toast", shown.isError && "bad")}>
+    <span class="grow">${shown.text}</span>
     ${action && html`<button type="button" class="link" onClick=${() => { toast.value = null; action.run(); }}>${action.label}</button>`}
-    <button type="button" class="button plain icon" aria-label=${t("Dismiss")} onClick=${() => { toast.value = null; }}><${Icon} name="close" /></button></div>`}</div>`;
+    <button type="button" class="button plain icon" aria-label=${t("Dismiss")} onClick=${() => { toast.value = null; }}>
+      <${Icon} name="close" /></button></div>`}</div>`;
 }
 
 /**
@@ -53,7 +55,8 @@ export function Dialog({ title, wide, onClose, children }) {
     dialog.showModal();
     return () => { dialog.close(); if (opener instanceof HTMLElement) opener.focus(); };
   }, []);
-  return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-label=${title} onCancel=${(event) => { event.preventDefault(); onClose(); }}><h2>${title}</h2>${children}</dialog>`;
+  return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-label=${title} onCancel=${(event) => { event.preventDefault(); onClose(); }}>
+    <h2>${title}</h2>${children}</dialog>`;
 }
 
 /**
@@ -74,7 +77,9 @@ export function Menu({ label, icon, children }) {
     addEventListener("keydown", close);
     return () => { removeEventListener("pointerdown", close); removeEventListener("keydown", close); };
   }, [open.value]);
-  return html`<div class="menu" ref=${ref}><button type="button" class="button" aria-haspopup="true" aria-label=${label} aria-expanded=${open.value} onClick=${() => { open.value = !open.value; }}>
+  return html`<div class="menu" ref=${ref}>
+    <button type="button" class="button" aria-haspopup="true" aria-label=${label} aria-expanded=${open.value}
+        onClick=${() => { open.value = !open.value; }}>
       ${icon && html`<${Icon} name=${icon} />`}<span class="wide-text">${label}</span><${Icon} name="down" /></button>
     ${open.value && html`<div class="menu-list" onClick=${() => { open.value = false; }}>${children}</div>`}</div>`;
 }
@@ -89,7 +94,8 @@ export function Loading({ rows = 4 }) {
     const id = setTimeout(() => { late.value = true; }, 200);
     return () => clearTimeout(id);
   }, []);
-  return html`<div aria-busy="true">${late.value && Array.from({ length: rows }, (_, index) => html`<div class="skeleton" key=${index} style=${{ height: "28px", margin: "0 0 12px" }}></div>`)}</div>`;
+  return html`<div aria-busy="true">${late.value && Array.from({ length: rows }, (_, index) => html`<div class="skeleton" key=${index}
+      style=${{ height: "28px", margin: "0 0 12px" }}></div>`)}</div>`;
 }
 
 /**

@@ -93,24 +93,48 @@ export function Run({ id }) {
   const failed = run.error?.step;
   const topStep = failed?.split(/[.[]/)[0];
   const picked = rows.find((one) => one.name === chosen.value) ?? rows.find((one) => one.name === failed) ?? null;
-  const facts = [[t("Started"), when(run.createdAt)], [t("Total"), lasted(run) !== null ? duration(lasted(run) ?? 0) : t("running")], [t("Started by"), run.lane === "sync" ? t("a caller that waits") : t("a request that does not wait")], [t("Worker"), run.worker ?? "–"], ...(run.retryOf ? [[t("Retry of"), html`<a href=${`#/runs/${run.retryOf}`}>${run.retryOf}</a>`]] : [])];
-  return html`<main class="content"><header class="head"><div class="grow"><p class="small crumbs row"><a href="#/runs">${t("Runs")}</a><${Icon} name="chevron" /><code>${run.id}</code></p><h1 class="row">${run.flow} <${State} name=${run.state} />${run.version > 0 && html`<span class="small quiet">v${run.version}</span>`}</h1></div>
+  const facts = [[t("Started"), when(run.createdAt)], [t("Total"), lasted(run) !== null ? duration(lasted(run) ?? 0) : t("running")], [t("Started by"), run.lane === "sync" ? t("a caller that waits") : t("a request that does not wait")], [t("Worker"), run.worker ?? "–"], ...(run.retryOf ? [[t("Retry of"), html`<a
+      href=${`#/runs/${run.retryOf}`}>${run.retryOf}</a>`]] : [])];
+  return html`<main class="content">
+    <header class="head">
+      <div class="grow">
+        <p class="small crumbs row"><a href="#/runs">${t("Runs")}</a><${Icon} name="chevron" /><code>${run.id}</code></p>
+        <h1 class="row">${run.flow} <${State} name=${run.state} />${run.version > 0 && html`<span class="small quiet">v${run.version}</span>`}</h1></div>
       <a class="button" href=${`#/flows/${run.flow}`}><${Icon} name="flow" />${t("Open the flow")}</a>
-      ${isOpen && html`<button type="button" class="button danger" onClick=${() => act("cancel", undefined, t("The run was cancelled."))}><${Icon} name="stop" />${t("Cancel")}</button>`}
-      ${!isOpen && html`<button type="button" class="button" onClick=${() => act("retry", { from: (run.steps ?? [])[0]?.path.split(/[.[]/)[0] }, t("Started again from the first step."))}><${Icon} name="retry" />${t("Retry all")}</button>`}
-      ${!isOpen && topStep && html`<button type="button" class="button primary" onClick=${() => act("retry", { from: topStep }, t("Started again from {step}.", { step: topStep }))}><${Icon} name="retry" />${t("Retry from {step}", { step: topStep })}</button>`}</header>
+      ${isOpen && html`<button type="button" class="button danger" onClick=${() => act("cancel", undefined, t("The run was cancelled."))}>
+        <${Icon} name="stop" />${t("Cancel")}</button>`}
+      ${!isOpen && html`<button type="button" class="button"
+          onClick=${() => act("retry", { from: (run.steps ?? [])[0]?.path.split(/[.[]/)[0] }, t("Started again from the first step."))}>
+        <${Icon} name="retry" />${t("Retry all")}</button>`}
+      ${!isOpen && topStep && html`<button type="button" class="button primary"
+          onClick=${() => act("retry", { from: topStep }, t("Started again from {step}.", { step: topStep }))}>
+        <${Icon} name="retry" />${t("Retry from {step}", { step: topStep })}</button>`}</header>
     <dl class="facts">${facts.map(([name, value]) => html`<div><dt class="small quiet">${name}</dt><dd>${value}</dd></div>`)}</dl>
-    ${run.error?.message && html`<div class="notice bad" role="alert"><h3>${failed ? t("Failed at {step}", { step: failed }) : t("Failed")}</h3><p>${run.error.message}</p><p class="small"><code>${run.error.code}</code>${topStep && topStep !== (run.steps ?? [])[0]?.path ? ` · ${t("The steps before it are not executed again by a retry from here.")}` : ""}</p></div>`}
-    <div class="run"><section aria-label=${t("Timeline")}><div class="time-head" aria-hidden="true"><span></span><span class="time-scale">${grid(total).map((at) => html`<i style=${{ left: `${(at / total) * 100}%` }}>${duration(at / 1000)}</i>`)}</span><span></span></div>
-      <ul class="timeline">${rows.map((row) => {
-        const length = row.parts.reduce((sum, [, one]) => sum + one, 0);
-        const isBad = row.parts.some(([, , bad]) => bad);
-        return html`<li key=${row.name}><button type="button" class="time-row" aria-pressed=${picked?.name === row.name} onClick=${() => { chosen.value = row.name; }}>
-          <span class="cut" style=${{ paddingLeft: `${row.level * 14}px` }}>${row.kind === "wait" ? html`<span class="quiet">${row.name}</span>` : html`<b>${row.name}</b>`}</span>
-          <span class="time-track">${row.parts.map(([at, one, bad], index) => html`<i key=${index} class=${bad ? "bar bad" : `bar ${row.kind}`} style=${{ left: `${(at / total) * 100}%`, width: `max(3px, ${(one / total) * 100}%)` }}></i>`)}</span>
-          <span class="num end">${duration(length / 1000)}${row.parts.length > 1 ? ` · ${tn(row.parts.length, "{count} try", "{count} tries")}` : ""}${isBad ? html`<span class="away"> ${t("failed")}</span>` : ""}</span></button></li>`;
-      })}</ul>
-      <p class="legend small"><i class="bar wait"></i>${t("Waiting")}<i class="bar work"></i>${t("Step")}<i class="bar bad"></i>${t("Failed try")}</p></section>
+    ${run.error?.message && html`<div class="notice bad" role="alert">
+      <h3>${failed ? t("Failed at {step}", { step: failed }) : t("Failed")}</h3><p>${run.error.message}</p>
+      <p class="small">
+        <code>${run.error.code}</code>
+        ${topStep && topStep !== (run.steps ?? [])[0]?.path ? ` · ${t("The steps before it are not executed again by a retry from here.")}` : ""}</p></div>`}
+    <div class="run">
+      <section aria-label=${t("Timeline")}>
+        <div class="time-head" aria-hidden="true">
+          <span></span>
+          <span class="time-scale">${grid(total).map((at) => html`<i style=${{ left: `${(at / total) * 100}%` }}>${duration(at / 1000)}</i>`)}</span>
+          <span></span></div>
+        <ul class="timeline">${rows.map((row) => {
+          const length = row.parts.reduce((sum, [, one]) => sum + one, 0);
+          const isBad = row.parts.some(([, , bad]) => bad);
+          return html`<li key=${row.name}>
+            <button type="button" class="time-row" aria-pressed=${picked?.name === row.name} onClick=${() => { chosen.value = row.name; }}>
+              <span class="cut" style=${{ paddingLeft: `${row.level * 14}px` }}>${row.kind === "wait" ? html`<span class="quiet">${row.name}</span>` : html`<b>${row.name}</b>`}</span>
+              <span class="time-track">${row.parts.map(([at, one, bad], index) => html`<i key=${index} class=${bad ? "bar bad" : `bar ${row.kind}`}
+                  style=${{ left: `${(at / total) * 100}%`, width: `max(3px, ${(one / total) * 100}%)` }}></i>`)}</span>
+              <span class="num end">
+                ${duration(length / 1000)}${row.parts.length > 1 ? ` · ${tn(row.parts.length, "{count} try", "{count} tries")}` : ""}
+                ${isBad ? html`<span class="away"> ${t("failed")}</span>` : ""}</span></button></li>`;
+        })}</ul>
+        <p class="legend small">
+          <i class="bar wait"></i>${t("Waiting")}<i class="bar work"></i>${t("Step")}<i class="bar bad"></i>${t("Failed try")}</p></section>
       <section class="step-card" aria-label=${t("Step")}>${picked ? html`<${Step} row=${picked} />` : html`<${Result} run=${run} />`}</section></div></main>`;
 }
 
@@ -118,10 +142,13 @@ export function Run({ id }) {
 function Step({ row }) {
   const log = row.reports.flatMap((one) => one.log ?? []);
   const last = row.reports.at(-1);
-  return html`<h2>${row.name}</h2>${row.about && html`<p class="quiet">${row.about}</p>`}
-    ${last && html`<p class="small quiet">${t("Sandbox {time}", { time: duration((last.sandboxUs ?? 0) / 1000) })} · ${t("try {count}", { count: last.attempt ?? 1 })}</p>`}
+  return html`<h2>${row.name}</h2>
+    ${row.about && html`<p class="quiet">${row.about}</p>`}
+    ${last && html`<p class="small quiet">
+      ${t("Sandbox {time}", { time: duration((last.sandboxUs ?? 0) / 1000) })} · ${t("try {count}", { count: last.attempt ?? 1 })}</p>`}
     ${last?.error && html`<div class="notice bad"><h3><code>${last.error.code}</code></h3><p>${last.error.message}</p></div>`}
-    ${log.length > 0 && html`<h3 class="field-box">${t("Log")}</h3><pre class="program">${log.map((one) => `${one.level}  ${one.text}`).join("\n")}</pre>`}
+    ${log.length > 0 && html`<h3 class="field-box">${t("Log")}</h3>
+      <pre class="program">${log.map((one) => `${one.level}  ${one.text}`).join("\n")}</pre>`}
     ${last && !last.error && log.length === 0 && last.output === undefined && html`<p class="quiet field-box">${t("It logged nothing.")}</p>`}
     ${last?.output !== undefined && html`<h3 class="field-box">${t("Output")}</h3><pre class="program">${shownJson(last.output)}</pre>`}`;
 }
@@ -129,7 +156,11 @@ function Step({ row }) {
 /** @param {{run: RunEntry}} props */
 function Result({ run }) {
   return html`<h2>${t("Answer")}</h2>
-    ${run.answer ? html`<p class="small quiet">${t("Status {status}", { status: run.answer.status })}</p><pre class="program" tabindex="0">${shownJson(run.answer.body)}</pre>` : html`<p class="quiet">${ENDED.has(run.state) ? t("The flow has given no answer.") : t("The run has not answered yet.")}</p>`}
-    ${run.output !== undefined && html`<h3 class="field-box">${t("Output of the last step")}</h3><pre class="program" tabindex="0">${shownJson(run.output)}</pre>`}
-    <p class="field-box"><a class="button" href=${new URL(`runs/${run.id}/output`, root).href} download=${`${run.id}`}><${Icon} name="download" />${t("Download the answer")}</a></p>`;
+    ${run.answer ? html`<p class="small quiet">${t("Status {status}", { status: run.answer.status })}</p>
+      <pre class="program" tabindex="0">${shownJson(run.answer.body)}</pre>` : html`<p class="quiet">${ENDED.has(run.state) ? t("The flow has given no answer.") : t("The run has not answered yet.")}</p>`}
+    ${run.output !== undefined && html`<h3 class="field-box">${t("Output of the last step")}</h3>
+      <pre class="program" tabindex="0">${shownJson(run.output)}</pre>`}
+    <p class="field-box">
+      <a class="button" href=${new URL(`runs/${run.id}/output`, root).href} download=${`${run.id}`}>
+        <${Icon} name="download" />${t("Download the answer")}</a></p>`;
 }

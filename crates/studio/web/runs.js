@@ -77,15 +77,30 @@ export function Runs() {
   };
   const known = new Set((runs.value ?? []).map((one) => one.id));
   const all = [...(runs.value ?? []), ...more.value.filter((one) => !known.has(one.id))];
-  return html`<main class="content"><header class="head"><h1>${t("Runs")}</h1><span class="small quiet">${t("live")}</span></header>
-    <div class="filters"><select class="select" aria-label=${t("Flow")} value=${flow} onChange=${(event) => filter("flow", event.currentTarget.value)}><option value="">${t("All flows")}</option>${flows.value.map((one) => html`<option value=${one.key} selected=${one.key === flow}>${one.name || one.key}</option>`)}</select>
-      <select class="select" aria-label=${t("State")} value=${state} onChange=${(event) => filter("state", event.currentTarget.value)}><option value="">${t("All states")}</option>${STATES.map((one) => html`<option value=${one} selected=${one === state}>${words()[one]}</option>`)}</select></div>
-    ${failure.value && html`<${Failure} error=${failure.value} />`}
-    ${!runs.value && !failure.value && html`<${Loading} />`}
-    ${runs.value && all.length === 0 && html`<div class="empty"><h2>${flow || state ? t("No run matches the filter") : t("No runs yet")}</h2><p>${t("A run appears here when a flow is started, by a webhook or by hand.")}</p>${(flow || state) && html`<a class="button" href="#/runs">${t("Show all")}</a>`}</div>`}
-    ${all.length > 0 && html`<table class="table of-runs"><thead><tr><th>${t("State")}</th><th>${t("Run")}</th><th>${t("Flow")}</th><th>${t("What happened")}</th><th class="end">${t("Time")}</th><th class="end">${t("Started")}</th></tr></thead>
-      <tbody>${all.map((run) => html`<tr key=${run.id}><td class="state"><${State} name=${run.state} /></td><td class="id"><a class="whole mono" href=${`#/runs/${run.id}`}>${run.id}</a></td><td class="flow-of">${run.flow}${run.version ? html` <span class="small quiet">v${run.version}</span>` : ""}</td>
+  return html`<main class="content">
+    <header class="head"><h1>${t("Runs")}</h1><span class="small quiet">${t("live")}</span></header>
+    <div class="filters">
+      <select class="select" aria-label=${t("Flow")} value=${flow} onChange=${(event) => filter("flow", event.currentTarget.value)}>
+        <option value="">${t("All flows")}</option>
+        ${flows.value.map((one) => html`<option value=${one.key} selected=${one.key === flow}>${one.name || one.key}</option>`)}</select>
+      <select class="select" aria-label=${t("State")} value=${state} onChange=${(event) => filter("state", event.currentTarget.value)}>
+        <option value="">${t("All states")}</option>
+        ${STATES.map((one) => html`<option value=${one} selected=${one === state}>${words()[one]}</option>`)}</select></div>
+    ${failure.value && html`<${Failure} error=${failure.value} />`}${!runs.value && !failure.value && html`<${Loading} />`}
+    ${runs.value && all.length === 0 && html`<div class="empty">
+      <h2>${flow || state ? t("No run matches the filter") : t("No runs yet")}</h2>
+      <p>${t("A run appears here when a flow is started, by a webhook or by hand.")}</p>
+      ${(flow || state) && html`<a class="button" href="#/runs">${t("Show all")}</a>`}</div>`}
+    ${all.length > 0 && html`<table class="table of-runs">
+      <thead>
+        <tr>
+          <th>${t("State")}</th><th>${t("Run")}</th><th>${t("Flow")}</th><th>${t("What happened")}</th><th class="end">${t("Time")}</th>
+          <th class="end">${t("Started")}</th></tr></thead>
+      <tbody>${all.map((run) => html`<tr key=${run.id}>
+        <td class="state"><${State} name=${run.state} /></td><td class="id"><a class="whole mono" href=${`#/runs/${run.id}`}>${run.id}</a></td>
+        <td class="flow-of">${run.flow}${run.version ? html` <span class="small quiet">v${run.version}</span>` : ""}</td>
         <td class="what quiet">${run.error?.message ? `${run.error.step ? `${run.error.step}: ` : ""}${run.error.message}`.slice(0, 120) : run.retryOf ? t("retry of {id}", { id: run.retryOf }) : ""}</td>
-        <td class="time end num">${lasted(run) !== null ? duration(lasted(run) ?? 0) : "–"}</td><td class="when end num">${when(run.createdAt)}</td></tr>`)}</tbody></table>`}
+        <td class="time end num">${lasted(run) !== null ? duration(lasted(run) ?? 0) : "–"}</td>
+        <td class="when end num">${when(run.createdAt)}</td></tr>`)}</tbody></table>`}
     ${next.value && html`<p class="field-box"><button type="button" class="button" onClick=${older}>${t("Show older runs")}</button></p>`}</main>`;
 }

@@ -73,7 +73,8 @@ export function SaveState({ editing, onClash }) {
  */
 export function DraftClash({ editing, onClose }) {
   return html`<${Clash} title=${t("Two people have changed this template")} mine=${editing.document.value} load=${() => editing.theirDraft()}
-    onSettle=${(/** @type {Template} */ value, /** @type {Stored<Template>} */ theirs) => { editing.settleDraft(value, theirs); say(t("What you chose is the draft now.")); }} onClose=${onClose} />`;
+      onSettle=${(/** @type {Template} */ value, /** @type {Stored<Template>} */ theirs) => { editing.settleDraft(value, theirs); say(t("What you chose is the draft now.")); }}
+      onClose=${onClose} />`;
 }
 
 /**

@@ -31,9 +31,14 @@ export function SignIn({ onDone }) {
       field.current.focus();
     }
   };
-  return html`<main class="sign-in"><form onSubmit=${submit}><img src="studio/icon.svg" alt="" width="40" height="40" /><h1>${t("Sign in to Platen")}</h1>
-    <p class="quiet">${t("With an API key of this service. It is exchanged for a session of 12 hours, and not stored in the browser.")}</p>
-    <p class="field-box"><label class="label" for="api-key">${t("API key")}</label><input id="api-key" ref=${field} class="input" type="password" autocomplete="current-password" required value=${key.value} onInput=${(event) => { key.value = event.currentTarget.value; }} /></p>
-    ${failure.value && html`<${Failure} error=${failure.value} />`}
-    <p class="field-box"><button class="button primary" disabled=${busy.value}>${t("Sign in")}</button></p></form></main>`;
+  return html`<main class="sign-in">
+    <form onSubmit=${submit}>
+      <img src="studio/icon.svg" alt="" width="40" height="40" /><h1>${t("Sign in to Platen")}</h1>
+      <p class="quiet">${t("With an API key of this service. It is exchanged for a session of 12 hours, and not stored in the browser.")}</p>
+      <p class="field-box">
+        <label class="label" for="api-key">${t("API key")}</label>
+        <input id="api-key" ref=${field} class="input" type="password" autocomplete="current-password" required value=${key.value}
+            onInput=${(event) => { key.value = event.currentTarget.value; }} /></p>
+      ${failure.value && html`<${Failure} error=${failure.value} />`}
+      <p class="field-box"><button class="button primary" disabled=${busy.value}>${t("Sign in")}</button></p></form></main>`;
 }

@@ -96,19 +96,35 @@ export function Templates({ session }) {
     search.value = text;
     history.replaceState(null, "", text ? `#/templates?q=${encodeURIComponent(text)}` : "#/templates");
   };
-  return html`<main class="content"><header class="head"><h1>${t("Templates")}</h1><span class="quiet num">${value && number(value.length)}</span><span class="grow"></span>
-      ${session.mayChange && html`<button type="button" class="button primary" onClick=${() => { adding.value = true; }}><${Icon} name="plus" />${t("New template")}</button>`}</header>
-    <div class="filters"><label class="search"><span class="away">${t("Search names and keys")}</span><${Icon} name="search" /><input class="input" type="search" placeholder=${t("Search names and keys")} value=${search.value} onInput=${(event) => find(event.currentTarget.value)} /></label>
-      <select class="select" aria-label=${t("State")} value=${state.value} onChange=${(event) => { state.value = event.currentTarget.value; }}><option value="">${t("All states")}</option><option value="live">${t("Live")}</option><option value="draft">${t("With a draft")}</option></select>
-      <select class="select" aria-label=${t("Order")} value=${order.value} onChange=${(event) => { order.value = event.currentTarget.value; }}><option value="changed">${t("Last change")}</option><option value="name">${t("Name")}</option></select></div>
-    ${error && html`<${Failure} error=${error} onRetry=${again} />`}
-    ${!value && !error && html`<${Loading} />`}
-    ${value && value.length === 0 && html`<div class="empty"><h2>${t("Start with a template")}</h2><p>${t("Take one from the gallery, change a text, and see the real page change as you type.")}</p>
+  return html`<main class="content">
+    <header class="head">
+      <h1>${t("Templates")}</h1><span class="quiet num">${value && number(value.length)}</span><span class="grow"></span>
+      ${session.mayChange && html`<button type="button" class="button primary" onClick=${() => { adding.value = true; }}>
+        <${Icon} name="plus" />${t("New template")}</button>`}</header>
+    <div class="filters">
+      <label class="search">
+        <span class="away">${t("Search names and keys")}</span><${Icon} name="search" />
+        <input class="input" type="search" placeholder=${t("Search names and keys")} value=${search.value}
+            onInput=${(event) => find(event.currentTarget.value)} /></label>
+      <select class="select" aria-label=${t("State")} value=${state.value} onChange=${(event) => { state.value = event.currentTarget.value; }}>
+        <option value="">${t("All states")}</option><option value="live">${t("Live")}</option>
+        <option value="draft">${t("With a draft")}</option></select>
+      <select class="select" aria-label=${t("Order")} value=${order.value} onChange=${(event) => { order.value = event.currentTarget.value; }}>
+        <option value="changed">${t("Last change")}</option><option value="name">${t("Name")}</option></select></div>
+    ${error && html`<${Failure} error=${error} onRetry=${again} />`}${!value && !error && html`<${Loading} />`}
+    ${value && value.length === 0 && html`<div class="empty">
+      <h2>${t("Start with a template")}</h2><p>${t("Take one from the gallery, change a text, and see the real page change as you type.")}</p>
       ${session.mayChange && html`<button type="button" class="button primary" onClick=${() => { adding.value = true; }}>${t("Open the gallery")}</button>`}</div>`}
-    ${value && value.length > 0 && shown.length === 0 && html`<div class="empty"><p>${t("No template matches “{text}”.", { text: search.value })}</p><button type="button" class="button" onClick=${() => { find(""); state.value = ""; }}>${t("Show all")}</button></div>`}
+    ${value && value.length > 0 && shown.length === 0 && html`<div class="empty">
+      <p>${t("No template matches “{text}”.", { text: search.value })}</p>
+      <button type="button" class="button" onClick=${() => { find(""); state.value = ""; }}>${t("Show all")}</button></div>`}
     <div class="cards">${shown.map((one) => html`<a class="card" key=${one.key} href=${`#/templates/${one.key}`}>
-      <div class="card-page"><${Thumbnail} template=${one} />${one.draft && one.version && html`<span class="badge on">${t("Draft changes")}</span>`}</div>
-      <div class="card-text"><div class="row"><b class="cut" dir="auto">${one.name || one.key}</b>${one.version ? html`<span class="badge ok">${t("v{version} live", { version: one.version })}</span>` : html`<span class="badge warn">${t("Draft only")}</span>`}</div>
+      <div class="card-page">
+        <${Thumbnail} template=${one} />${one.draft && one.version && html`<span class="badge on">${t("Draft changes")}</span>`}</div>
+      <div class="card-text">
+        <div class="row">
+          <b class="cut" dir="auto">${one.name || one.key}</b>
+          ${one.version ? html`<span class="badge ok">${t("v{version} live", { version: one.version })}</span>` : html`<span class="badge warn">${t("Draft only")}</span>`}</div>
         <code class="quiet cut">${one.key}</code><p class="card-foot small">${when(one.updatedAt)}</p></div></a>`)}</div>
     ${adding.value && html`<${Gallery} taken=${value ?? []} onClose=${() => { adding.value = false; }} />`}</main>`;
 }
@@ -133,9 +149,17 @@ function Gallery({ taken, onClose }) {
   const shown = gallery.filter((one) => `${one.name} ${one.about} ${one.language}`.toLowerCase().includes(search.value.toLowerCase()));
   if (chosen.value) return html`<${NewTemplate} entry=${chosen.value} taken=${taken} onClose=${onClose} onBack=${() => { chosen.value = null; }} />`;
   return html`<${Dialog} wide title=${t("New template")} onClose=${onClose}>
-    <label class="search"><span class="away">${t("Search the gallery")}</span><${Icon} name="search" /><input class="input" placeholder=${t("Search the gallery")} value=${search.value} onInput=${(event) => { search.value = event.currentTarget.value; }} /></label>
-    <div class="cards gallery"><button type="button" class="card" onClick=${() => { chosen.value = { name: t("Empty page"), key: "new-template", empty: true }; }}><div class="card-page"><div class="empty-page"></div></div><div class="card-text"><b>${t("Empty page")}</b><span class="small quiet">${t("A heading and a text")}</span></div></button>
-      ${shown.map((one) => html`<button type="button" class="card" key=${one.key} onClick=${() => { chosen.value = one; }}><div class="card-page"><${GalleryPage} name=${one.key} /></div><div class="card-text"><b class="cut">${one.name}</b><span class="small quiet">${one.language} · ${one.about}</span></div></button>`)}</div>
+    <label class="search">
+      <span class="away">${t("Search the gallery")}</span><${Icon} name="search" />
+      <input class="input" placeholder=${t("Search the gallery")} value=${search.value}
+          onInput=${(event) => { search.value = event.currentTarget.value; }} /></label>
+    <div class="cards gallery">
+      <button type="button" class="card" onClick=${() => { chosen.value = { name: t("Empty page"), key: "new-template", empty: true }; }}>
+        <div class="card-page"><div class="empty-page"></div></div>
+        <div class="card-text"><b>${t("Empty page")}</b><span class="small quiet">${t("A heading and a text")}</span></div></button>
+      ${shown.map((one) => html`<button type="button" class="card" key=${one.key} onClick=${() => { chosen.value = one; }}>
+        <div class="card-page"><${GalleryPage} name=${one.key} /></div>
+        <div class="card-text"><b class="cut">${one.name}</b><span class="small quiet">${one.language} · ${one.about}</span></div></button>`)}</div>
     <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button></div></${Dialog}>`;
 }
 
@@ -191,11 +215,19 @@ function NewTemplate({ entry, taken, onClose, onBack }) {
     }
   };
   const isKey = KEY.test(key.value);
-  return html`<${Dialog} title=${t("New template")} onClose=${onClose}><form onSubmit=${create}>
-    <div class="field-box"><label class="label" for="new-name">${t("Name")}</label><input id="new-name" class="input" value=${name.value} required onInput=${(event) => { name.value = event.currentTarget.value; }} /></div>
-    <div class="field-box"><label class="label" for="new-key">${t("Key")}</label><input id="new-key" class="input code" value=${key.value} aria-invalid=${isKey ? undefined : "true"} onInput=${(event) => { key.value = event.currentTarget.value; }} />
-      <p class="small quiet">${t("Programs ask for the template by this key: lower-case letters, digits, - _ and .")}</p></div>
-    ${failure.value && html`<${Failure} error=${failure.value} />`}
-    <div class="ends"><button type="button" class="button" onClick=${onBack}>${t("Back")}</button><button class="button primary" disabled=${busy.value || !isKey}>${t("Create")}</button></div></form></${Dialog}>`;
+  return html`<${Dialog} title=${t("New template")} onClose=${onClose}>
+    <form onSubmit=${create}>
+      <div class="field-box">
+        <label class="label" for="new-name">${t("Name")}</label>
+        <input id="new-name" class="input" value=${name.value} required onInput=${(event) => { name.value = event.currentTarget.value; }} /></div>
+      <div class="field-box">
+        <label class="label" for="new-key">${t("Key")}</label>
+        <input id="new-key" class="input code" value=${key.value} aria-invalid=${isKey ? undefined : "true"}
+            onInput=${(event) => { key.value = event.currentTarget.value; }} />
+        <p class="small quiet">${t("Programs ask for the template by this key: lower-case letters, digits, - _ and .")}</p></div>
+      ${failure.value && html`<${Failure} error=${failure.value} />`}
+      <div class="ends">
+        <button type="button" class="button" onClick=${onBack}>${t("Back")}</button>
+        <button class="button primary" disabled=${busy.value || !isKey}>${t("Create")}</button></div></form></${Dialog}>`;
 }
 
