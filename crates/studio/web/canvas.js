@@ -6,6 +6,10 @@
 /** @import { Editing } from "./editing.js" */
 /** @import { Preview } from "./preview.js" */
 /** @import { Box } from "./types.js" */
+/**
+ * @typedef {{preview: Preview, scale: number, index: number, size: {width: number, height: number}, top: number, count: number, selected: string,
+ *   hovered: string, hover: Signal<string | null>, onChoose: (event: PageEvent, page: number) => void, at: (event: PageEvent, page: number) => Box | null}} PageProps
+ */
 
 import { html, useSignal, useRef, useEffect, useLayoutEffect, names } from "./base.js";
 import { existing } from "./nodes.js";
@@ -14,6 +18,24 @@ import { when, t } from "./text.js";
 
 /** Space between pages, and around them. */
 const GAP = 20;
+
+/**
+ * One page, with the marks on it.
+ * @param {PageProps} props
+ */
+function Page({ preview, scale, index, size, top, count, selected, hovered, hover, onChoose, at }) {
+  const number = index + 1;
+  const picture = preview.pages.value.get(number);
+  const mark = (/** @type {string} */ path, /** @type {string} */ kind) => preview.boxes.value.filter((one) => one.page === number && one.path === path).map(({ area }) => {
+    const [left, above, width, height] = area.map((length) => `${length * scale}px`);
+    return html`<div key=${`${kind}${area}`} class=${names("node-box", kind)} style=${{ left, top: above, width, height }}></div>`;
+  });
+  return html`<div class="page" style=${{ top: `${top}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
+      onClick=${(event) => onChoose(event, number)} onPointerMove=${(event) => { hover.value = at(event, number)?.path ?? null; }}
+      onPointerLeave=${() => { hover.value = null; }}>
+    ${picture && html`<img src=${picture.url} alt=${t("Page {page} of {count}", { page: number, count })} draggable="false" />`}
+    ${hovered && hovered !== selected && mark(hovered, "hovered")}${selected && mark(selected, "chosen")}</div>`;
+}
 
 /**
  * The pages in view, one below the other.
@@ -79,20 +101,10 @@ export function Canvas({ editing, preview, zoom }) {
   const near = sizes.map((size, index) => ({ size, index })).slice(Math.max(0, view.value[0] - 2), view.value[1] + 1);
   const selected = editing.selected.value;
   const hovered = hover.value ?? editing.hovered.value;
-  const boxesOf = (/** @type {number} */ page, /** @type {string} */ path) => preview.boxes.value.filter((one) => one.page === page && path && one.path === path);
-  const mark = (/** @type {Box} */ one, /** @type {string} */ kind) => html`<div key=${`${kind}${one.area}`} class=${names("node-box", kind)}
-      style=${{
-        left: `${one.area[0] * scale}px`, top: `${one.area[1] * scale}px`, width: `${one.area[2] * scale}px`, height: `${one.area[3] * scale}px` }}></div>`;
   return html`<div class="canvas" ref=${box} onScroll=${look} tabindex="0" aria-label=${t("Pages")} role="region">
     ${preview.waiting.value && html`<div class="late" role="progressbar" aria-label=${t("Making the page")}></div>`}
     ${preview.failed.value && html`<div class="stale" role="status">${preview.goodSince.value
       ? t("Shown as of {when}, before the errors.", { when: when(preview.goodSince.value) }) : preview.message.value || t("The page cannot be shown yet.")}</div>`}
-    <div class="pages" style=${{ height: `${top}px`, width: `${sizes.reduce((most, one) => Math.max(most, one.width), 0) * scale + 2 * GAP}px` }}>${near.map(({ size, index }) => html`<div
-        class="page" key=${index} style=${{ top: `${tops[index]}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
-        onClick=${(event) => click(event, index + 1)} onPointerMove=${(event) => { hover.value = point(event, index + 1)?.path ?? null; }}
-        onPointerLeave=${() => { hover.value = null; }}>
-      ${pages.has(index + 1) && html`<img src=${pages.get(index + 1)?.url} alt=${t("Page {page} of {count}", { page: index + 1, count })}
-          draggable="false" />`}
-      ${hovered && hovered !== selected && boxesOf(index + 1, hovered).map((one) => mark(one, "hovered"))}
-      ${boxesOf(index + 1, selected).map((one) => mark(one, "chosen"))}</div>`)}</div></div>`;
+    <div class="pages" style=${{ height: `${top}px`, width: `${sizes.reduce((most, one) => Math.max(most, one.width), 0) * scale + 2 * GAP}px` }}>${near.map(({ size, index }) => html`<${Page}
+        key=${index} ...${{ preview, scale, index, size, count, selected, hovered, top: tops[index], hover }} onChoose=${click} at=${point} />`)}</div></div>`;
 }

@@ -4,7 +4,7 @@
 
 import { html, useSignal } from "./base.js";
 import { asError, request } from "./api.js";
-import { save } from "./editor.js";
+import { saveFile } from "./files.js";
 import { Icon } from "./icons.js";
 import { bytes, t } from "./text.js";
 
@@ -133,5 +133,5 @@ export function Convert() {
     ${results.value.length > 0 && html`<h2 class="field-box">${t("Results")}</h2>
       <ul class="files">${results.value.map((one, index) => html`<li class="row" key=${index}>
         <${Icon} name="file" /><span class="grow cut">${one.name}</span><span class="small quiet num">${bytes(one.blob.size)}</span>
-        <button type="button" class="button" onClick=${() => save(one.blob, one.name)}><${Icon} name="download" />${t("Download")}</button></li>`)}</ul>`}</main>`;
+        <button type="button" class="button" onClick=${() => saveFile(one.blob, one.name)}><${Icon} name="download" />${t("Download")}</button></li>`)}</ul>`}</main>`;
 }

@@ -1,12 +1,14 @@
 // A field of the sample data: how expressions name it at a place of the template, and the node that
 // shows it there.
 
-/** @import { DataField, Node } from "./types.js" */
+/** @import { Editing } from "./editing.js" */
+/** @import { DataField, Node, Place, Schema } from "./types.js" */
 /** @typedef {DataField["path"]} Path */
 
 import { get, parent, tokens } from "./pointer.js";
 import { scopes } from "./expression.js";
 import { tableOf, words } from "./nodes.js";
+import { place } from "./palette.js";
 
 /**
  * The loops at a place, with the path of their elements; null where an expression makes the list.
@@ -76,7 +78,7 @@ export function columnsFor(document, pointer, field) {
  * @param {DataField} field
  * @returns {Node}
  */
-export function columnOf(document, list, { path, value }) {
+function columnOf(document, list, { path, value }) {
   const text = `{{ ${expressionFor(document, `${list}/0`, path)} }}`;
   return { header: words(String(path.at(-1))), value: text, ...(typeof value === "number" ? { align: "end", format: "number" } : {}) };
 }
@@ -88,7 +90,7 @@ export function columnOf(document, list, { path, value }) {
  * @param {DataField} field
  * @returns {Node}
  */
-export function nodeOf(document, pointer, { path, value }) {
+function nodeOf(document, pointer, { path, value }) {
   const expression = expressionFor(document, pointer, path);
   if (Array.isArray(value)) {
     const isTable = value[0] !== null && typeof value[0] === "object";
@@ -98,4 +100,23 @@ export function nodeOf(document, pointer, { path, value }) {
   const plain = Object.entries(value).filter(([, one]) => one === null || typeof one !== "object");
   const items = plain.map(([name]) => ({ key: words(name), value: `{{ ${expressionFor(document, pointer, [...path, name])} }}` }));
   return items.length > 0 ? { type: "keyValue", items } : { type: "text", content: `{{ ${expression} }}` };
+}
+
+/**
+ * Puts what shows a field into the template: a column of a table of its rows, or a node.
+ * @param {Editing} editing
+ * @param {Schema} root
+ * @param {DataField} field
+ * @param {Place} [where] after what is chosen, if it is not given
+ */
+export function addField(editing, root, field, where) {
+  const document = editing.document.value;
+  const columns = columnsFor(document, where?.list ?? editing.selected.value, field);
+  if (columns) {
+    const last = /** @type {unknown[]} */ (get(document, columns)).length;
+    editing.insert(columns, where?.list === columns ? where.index : last, columnOf(document, columns, field));
+    return;
+  }
+  const { list, index } = where ?? place(root, document, editing.selected.value);
+  editing.insert(list, index, nodeOf(document, `${list}/${index}`, field));
 }

@@ -1,7 +1,9 @@
 // The editor of a flow: a map of its steps, a form for the chosen one, its JSON, and a test.
 
+/** @import { Signal } from "./vendor-signals.js" */
 /** @import { LastTimes } from "./flow-map.js" */
 /** @import { Diagnostic, FlowDefinition, FlowEntry, FlowStep, Json, Place, RunEntry, Schema, Session } from "./types.js" */
+/** @typedef {Awaited<ReturnType<typeof load>>} Loaded a flow as the service has it, with its last runs */
 
 import { html, useSignal, useEffect, useMemo, memory, names } from "./base.js";
 import { asError, json, Problem, request, statusOf, tagOf } from "./api.js";
@@ -14,6 +16,7 @@ import { schemaOfKind, typesOf } from "./schema.js";
 import { get } from "./pointer.js";
 import { words } from "./nodes.js";
 import { Dialog, Failure, Loading, useLoaded, say } from "./parts.js";
+import { UndoButtons, useUndoKeys } from "./undo-buttons.js";
 import { Icon } from "./icons.js";
 import { State } from "./runs.js";
 import { t, when, duration } from "./text.js";
@@ -99,6 +102,54 @@ function lastTimes(run) {
   return found;
 }
 
+/** @param {{editing: EditedFlow, found: Loaded, locked: boolean, changed: boolean, busy: boolean, onSave: () => void, onPublish: () => void}} props */
+function FlowHead({ editing, found, locked, changed, busy, onSave, onPublish }) {
+  const { key } = editing;
+  return html`<header class="head">
+    <div class="grow">
+      <p class="small crumbs row"><a href="#/flows">${t("Flows")}</a><${Icon} name="chevron" /><code>${key}</code></p>
+      <h1 class="row">
+        ${editing.document.value.name || key} ${found.published ? html`<span class="badge ok">${t("v{version} live", { version: found.published })}</span>` : html`<span
+            class="badge warn">${t("Draft only")}</span>`}
+        ${changed && html`<span class="badge on">${t("Not saved")}</span>`}</h1></div>
+    ${!locked && html`<${UndoButtons} editing=${editing} />`}<a class="button" href=${`#/runs?flow=${key}`}><${Icon} name="runs" />${t("Runs")}</a>
+    ${!locked && html`<button type="button" class="button" disabled=${!changed || busy} onClick=${onSave}>${t("Save")}</button>
+      <button type="button" class="button primary" disabled=${changed || busy || found.published === found.version} onClick=${onPublish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>`;
+}
+
+/** @param {{editing: EditedFlow, onChoose: () => void}} props */
+function Begin({ editing, onChoose }) {
+  const flow = editing.document.value;
+  const all = [
+    { pointer: "", icon: "flow", title: flow.name || editing.key, text: flow.description ?? t("Key, secrets, limits") },
+    { pointer: "/trigger", icon: "trigger", title: t("Trigger"), text: flow.trigger?.type ?? "" },
+  ];
+  const choose = (/** @type {string} */ pointer) => {
+    editing.selected.value = pointer;
+    onChoose();
+  };
+  return all.map(({ pointer, icon, title, text }) => html`<button type="button" key=${icon} aria-pressed=${editing.selected.value === pointer}
+      class=${names("step", icon, editing.selected.value === pointer && "chosen")} onClick=${() => choose(pointer)}>
+    <${Icon} name=${stepIcon(icon)} /><span class="grow cut"><b class="cut">${title}</b><small class="quiet cut">${text}</small></span></button>`);
+}
+
+/** @param {{found: Loaded, trigger: Signal<Json>, mayRun: boolean, changed: boolean, onRun: () => void}} props */
+function FlowTest({ found, trigger, mayRun, changed, onRun }) {
+  return html`<div class="flow-test">
+  <p class="small quiet">${t("Runs version {version} with this as its trigger.", { version: found.version })}</p>
+  <label class="away" for="flow-trigger">${t("Trigger")}</label>
+  <${JsonControl} id="flow-trigger" label=${t("Trigger")} value=${trigger.value}
+      onChange=${(/** @type {Json | undefined} */ next) => { trigger.value = next ?? {}; }} />
+  <p class="field-box">
+    <button type="button" class="button" disabled=${!mayRun} title=${changed ? t("Save first") : ""} onClick=${onRun}>
+      <${Icon} name="play" />${t("Run with this")}</button></p>
+  <h2 class="field-box">${t("Last runs")}</h2>
+  ${found.runs.length === 0 ? html`<p class="quiet">${t("No runs yet")}</p>` : html`<ul>${found.runs.map((run) => html`<li
+      class="row last-run" key=${run.id}>
+    <${State} name=${run.state} /><a class="mono" href=${`#/runs/${run.id}`}>${run.id}</a><span class="grow"></span>
+    <span class="small quiet">${when(run.createdAt)}</span></li>`)}</ul>`}</div>`;
+}
+
 /**
  * The page of a flow.
  * @param {{name: string, session: Session}} props
@@ -112,16 +163,7 @@ export function Flow({ name, session }) {
   const adding = useSignal(/** @type {Place | null} */ (null));
   const trigger = useSignal(/** @type {Json} */ (memory.get(`trigger.${name}`) ?? {}));
   useEffect(() => { if (value) editing.begin(value.found.flow, value.found.version); }, [value]);
-  useEffect(() => {
-    const keys = (/** @type {KeyboardEvent} */ event) => {
-      const inCode = event.target instanceof Element && event.target.closest(".json-host");
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || inCode) return;
-      event.preventDefault();
-      if (event.shiftKey) editing.redo(); else editing.undo();
-    };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
-  }, [editing]);
+  useUndoKeys(editing);
   // Read before anything is returned, so that what is shown follows it.
   const flow = editing.document.value;
   if (error) return html`<main class="content"><${Failure} error=${error} onRetry=${again} /></main>`;
@@ -156,28 +198,12 @@ export function Flow({ name, session }) {
   });
   const tabs = [["form", t("Step")], ["json", "JSON"], ["test", t("Test")]];
   return html`<main class="content flow-page">
-    <header class="head">
-      <div class="grow">
-        <p class="small crumbs row"><a href="#/flows">${t("Flows")}</a><${Icon} name="chevron" /><code>${name}</code></p>
-        <h1 class="row">
-          ${flow.name || name} ${found.published ? html`<span class="badge ok">${t("v{version} live", { version: found.published })}</span>` : html`<span
-              class="badge warn">${t("Draft only")}</span>`}
-          ${changed && html`<span class="badge on">${t("Not saved")}</span>`}</h1></div>
-      ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} aria-label=${t("Undo")}
-          title=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button>
-        <button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} aria-label=${t("Redo")} title=${t("Redo")}
-            onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
-      <a class="button" href=${`#/runs?flow=${name}`}><${Icon} name="runs" />${t("Runs")}</a>
-      ${!locked && html`<button type="button" class="button" disabled=${!changed || busy.value} onClick=${save}>${t("Save")}</button>
-        <button type="button" class="button primary" disabled=${changed || busy.value || found.published === found.version} onClick=${publish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>
+    <${FlowHead} ...${{ editing, found, locked, changed, busy: busy.value }} onSave=${save} onPublish=${publish} />
     ${problems.value.length > 0 && html`<ul class="notice bad problems-of-flow">${problems.value.map((one) => html`<li>
       ${one.message} <code class="small">${one.path}</code></li>`)}</ul>`}
     <div class="flow">
       <section class="map" aria-label=${t("Steps")}>
-        ${[["", "flow", flow.name || name, flow.description ?? t("Key, secrets, limits")], ["/trigger", "trigger", t("Trigger"), flow.trigger?.type ?? ""]].map(([pointer, icon, title, text]) => html`<button
-            type="button" key=${icon} class=${names("step", icon, editing.selected.value === pointer && "chosen")}
-            aria-pressed=${editing.selected.value === pointer} onClick=${() => { editing.selected.value = pointer; view.value = "form"; }}>
-          <${Icon} name=${stepIcon(icon)} /><span class="grow cut"><b class="cut">${title}</b><small class="quiet cut">${text}</small></span></button>`)}
+        <${Begin} editing=${editing} onChoose=${() => { view.value = "form"; }} />
         <${Steps} list="/steps" steps=${flow.steps} ...${{ editing, problems: problems.value, locked, last: lastTimes(found.last) }}
             onAdd=${(/** @type {string} */ list, /** @type {number} */ index) => { adding.value = { list, index }; }} /></section>
       <section class="flow-side" aria-label=${t("Properties")}>
@@ -185,19 +211,7 @@ export function Flow({ name, session }) {
             onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
         ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked }} />`}
         ${view.value === "json" && html`<div class="flow-json"><${JsonView} ...${{ editing, root, problems: problems.value, locked }} /></div>`}
-        ${view.value === "test" && html`<div class="flow-test">
-          <p class="small quiet">${t("Runs version {version} with this as its trigger.", { version: found.version })}</p>
-          <label class="away" for="flow-trigger">${t("Trigger")}</label>
-          <${JsonControl} id="flow-trigger" label=${t("Trigger")} value=${trigger.value}
-              onChange=${(/** @type {Json | undefined} */ next) => { trigger.value = next ?? {}; }} />
-          <p class="field-box">
-            <button type="button" class="button" disabled=${busy.value || changed} title=${changed ? t("Save first") : ""} onClick=${test}>
-              <${Icon} name="play" />${t("Run with this")}</button></p>
-          <h2 class="field-box">${t("Last runs")}</h2>
-          ${found.runs.length === 0 ? html`<p class="quiet">${t("No runs yet")}</p>` : html`<ul>${found.runs.map((run) => html`<li
-              class="row last-run" key=${run.id}>
-            <${State} name=${run.state} /><a class="mono" href=${`#/runs/${run.id}`}>${run.id}</a><span class="grow"></span>
-            <span class="small quiet">${when(run.createdAt)}</span></li>`)}</ul>`}</div>`}</section></div>
+        ${view.value === "test" && html`<${FlowTest} ...${{ found, trigger, mayRun: !busy.value && !changed, changed }} onRun=${test} />`}</section></div>
     ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }}
         onChoose=${(/** @type {string} */ type) => {
           if (!adding.value) return;

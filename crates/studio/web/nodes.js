@@ -1,6 +1,7 @@
 // The nodes of a template as a tree, and new nodes.
 
 /** @import { Fields, Json, Node, Page, Row, Schema, Template } from "./types.js" */
+/** @typedef {{name: string, schema: Schema, isNodes: boolean, list: unknown[]}} Listed a list that the outline shows */
 
 import { get, escape } from "./pointer.js";
 import { resolve, chosen, isNodeList, itemOf, options, typeOf } from "./schema.js";
@@ -58,19 +59,43 @@ export function words(name) {
 }
 
 /**
+ * Lists by the value they are in. Values never change, so that a key in one node costs nothing for the others.
+ * @type {WeakMap<object, {schema: Schema, lists: Listed[]}>}
+ */
+const known = new WeakMap();
+
+/**
+ * The schema of an element of a list, and the lists in it.
+ * @param {Schema} root
+ * @param {Schema} schema
+ * @param {unknown} child
+ */
+function inside(root, schema, child) {
+  const isObject = child !== null && typeof child === "object";
+  const before = isObject && known.get(child);
+  if (before) return before;
+  const inner = chosen(root, itemSchema(root, schema), child);
+  const found = { schema: inner, lists: lists(root, inner, child) };
+  if (isObject) known.set(child, found);
+  return found;
+}
+
+/**
  * The lists inside a value that the outline shows: nodes, and objects such as columns.
  * @param {Schema} root
  * @param {Schema} schema
  * @param {unknown} value
+ * @returns {Listed[]}
  */
 function lists(root, schema, value) {
   const properties = resolve(root, chosen(root, schema, value)).properties ?? {};
+  /** @type {Listed[]} */
   const found = [];
   for (const [name, of] of Object.entries(properties)) {
     const list = get(value, `/${escape(name)}`);
     if (!Array.isArray(list)) continue;
     const isNodes = isNodeList(root, of);
-    if (isNodes || (SHOWN.has(name) && list.some((one) => typeof one === "object"))) found.push({ name, schema: of, isNodes, list: /** @type {unknown[]} */ (list) });
+    if (isNodes || (SHOWN.has(name) && list.some((one) => typeof one === "object"))) found.push({ name, schema: of, isNodes, list });
   }
   return found;
 }
@@ -86,15 +111,14 @@ function itemSchema(root, schema) {
 /**
  * Rows of the outline below `pointer`; folded ones keep their children to themselves.
  * @param {Schema} root
- * @param {Schema} schema
- * @param {Fields} value
+ * @param {Listed[]} all lists of the value at `pointer`
  * @param {string} pointer
  * @param {number} level
  * @param {Set<string>} folded
  * @param {Row[]} rows
  */
-function rowsOf(root, schema, value, pointer, level, folded, rows) {
-  for (const { name, schema: of, isNodes, list: children } of lists(root, schema, value)) {
+function rowsOf(root, all, pointer, level, folded, rows) {
+  for (const { name, schema: of, isNodes, list: children } of all) {
     const list = `${pointer}/${escape(name)}`;
     const labelled = !(isNodes && PLAIN.has(name)) && !(name === "columns" && !isNodes);
     let depth = level;
@@ -106,15 +130,15 @@ function rowsOf(root, schema, value, pointer, level, folded, rows) {
     }
     children.forEach((child, index) => {
       const at = `${list}/${index}`;
-      const inner = chosen(root, itemSchema(root, of), child);
+      const inner = inside(root, of, child).lists;
       const type = String(typeOf(child) ?? (name === "columns" ? "column" : "item"));
-      const hasChildren = lists(root, inner, child).length > 0;
+      const hasChildren = inner.length > 0;
       const open = hasChildren && !folded.has(at);
       rows.push({
         pointer: at, level: depth, icon: type === "conditional" ? "if" : type, label: t(words(type === "item" ? singular(name) : type)),
         summary: summary(child), isNode: isNodes, list, index, open, hasChildren,
       });
-      if (open) rowsOf(root, inner, /** @type {Fields} */ (child), at, depth + 1, folded, rows);
+      if (open) rowsOf(root, inner, at, depth + 1, folded, rows);
     });
   }
 }
@@ -128,26 +152,25 @@ function rowsOf(root, schema, value, pointer, level, folded, rows) {
 export function outline(root, document, folded) {
   /** Rows of what is in no list. */
   const outside = { level: 0, list: "", index: -1 };
-  const hasLists = lists(root, root.properties?.page ?? {}, document.page).length > 0;
+  const ofPage = lists(root, root.properties?.page ?? {}, document.page);
   /** @type {Row[]} */
   const rows = [
     { ...outside, pointer: "", icon: "document", label: t("Document"), summary: document.name ?? document.key ?? "" },
-    { ...outside, pointer: "/page", icon: "page", label: t("Page"), summary: pageSummary(document.page), hasChildren: hasLists, open: !folded.has("/page") },
+    { ...outside, pointer: "/page", icon: "page", label: t("Page"), summary: pageSummary(document.page), hasChildren: ofPage.length > 0, open: !folded.has("/page") },
     { ...outside, pointer: "/theme", icon: "theme", label: t("Theme"), summary: Object.keys(document.theme?.styles ?? {}).slice(0, 4).join(", ") },
   ];
   const page = /** @type {Row[]} */ ([]);
-  if (rows[1].open && document.page) rowsOf(root, root.properties?.page ?? {}, document.page, "/page", 1, folded, page);
+  if (rows[1].open && document.page) rowsOf(root, ofPage, "/page", 1, folded, page);
   rows.splice(2, 0, ...page);
   if (document.macros && Object.keys(document.macros).length > 0) {
     for (const [name, macro] of Object.entries(document.macros)) {
       const pointer = `/macros/${escape(name)}`;
       const open = !folded.has(pointer);
       rows.push({ ...outside, pointer, icon: "use", label: t("Macro"), summary: name, hasChildren: true, open });
-      if (open) rowsOf(root, { $ref: "#/$defs/Macro" }, macro, pointer, 1, folded, rows);
+      if (open) rowsOf(root, lists(root, { $ref: "#/$defs/Macro" }, macro), pointer, 1, folded, rows);
     }
   }
-  const body = { body: document.body ?? [] };
-  rowsOf(root, { properties: { body: root.properties?.body ?? {} } }, body, "", 0, folded, rows);
+  rowsOf(root, [{ name: "body", schema: root.properties?.body ?? {}, isNodes: true, list: document.body ?? [] }], "", 0, folded, rows);
   return rows;
 }
 

@@ -13,6 +13,8 @@ import { Icon } from "./icons.js";
 import { State, lasted } from "./runs.js";
 import { t, tn, when, duration } from "./text.js";
 
+/** Most characters of a value that are shown. */
+const MOST = 20_000;
 const ENDED = new Set(["succeeded", "failed", "cancelled", "timed-out", "dead"]);
 
 /**
@@ -58,7 +60,33 @@ function grid(total) {
 }
 
 /** @param {unknown} value */
-const shownJson = (value) => { const text = JSON.stringify(value, null, 2) ?? ""; return text.length > 20_000 ? `${text.slice(0, 20_000)}\n… ${t("{count} more characters", { count: text.length - 20_000 })}` : text; };
+const shownJson = (value) => {
+  const text = JSON.stringify(value, null, 2) ?? "";
+  return text.length > MOST ? `${text.slice(0, MOST)}\n… ${t("{count} more characters", { count: text.length - MOST })}` : text;
+};
+
+/** @param {{rows: Bar[], total: number, picked: Bar | null, onPick: (name: string) => void}} props */
+function Timeline({ rows, total, picked, onPick }) {
+  return html`<section aria-label=${t("Timeline")}>
+    <div class="time-head" aria-hidden="true">
+      <span></span>
+      <span class="time-scale">${grid(total).map((at) => html`<i style=${{ left: `${(at / total) * 100}%` }}>${duration(at / 1000)}</i>`)}</span>
+      <span></span></div>
+    <ul class="timeline">${rows.map((row) => {
+      const length = row.parts.reduce((sum, [, one]) => sum + one, 0);
+      const isBad = row.parts.some(([, , bad]) => bad);
+      return html`<li key=${row.name}>
+        <button type="button" class="time-row" aria-pressed=${picked?.name === row.name} onClick=${() => { onPick(row.name); }}>
+          <span class="cut" style=${{ paddingLeft: `${row.level * 14}px` }}>${row.kind === "wait" ? html`<span class="quiet">${row.name}</span>` : html`<b>${row.name}</b>`}</span>
+          <span class="time-track">${row.parts.map(([at, one, bad], index) => html`<i key=${index} class=${bad ? "bar bad" : `bar ${row.kind}`}
+              style=${{ left: `${(at / total) * 100}%`, width: `max(3px, ${(one / total) * 100}%)` }}></i>`)}</span>
+          <span class="num end">
+            ${duration(length / 1000)}${row.parts.length > 1 ? ` · ${tn(row.parts.length, "{count} try", "{count} tries")}` : ""}
+            ${isBad ? html`<span class="away"> ${t("failed")}</span>` : ""}</span></button></li>`;
+    })}</ul>
+    <p class="legend small">
+      <i class="bar wait"></i>${t("Waiting")}<i class="bar work"></i>${t("Step")}<i class="bar bad"></i>${t("Failed try")}</p></section>`;
+}
 
 /**
  * The page of a run.
@@ -89,12 +117,16 @@ export function Run({ id }) {
   };
   if (error) return html`<main class="content"><${Failure} error=${error} onRetry=${again} /><p><a href="#/runs">${t("All runs")}</a></p></main>`;
   if (!run) return html`<main class="content"><${Loading} /></main>`;
-  const { rows, total } = bars(run);
+  const timeline = bars(run);
   const failed = run.error?.step;
   const topStep = failed?.split(/[.[]/)[0];
-  const picked = rows.find((one) => one.name === chosen.value) ?? rows.find((one) => one.name === failed) ?? null;
-  const facts = [[t("Started"), when(run.createdAt)], [t("Total"), lasted(run) !== null ? duration(lasted(run) ?? 0) : t("running")], [t("Started by"), run.lane === "sync" ? t("a caller that waits") : t("a request that does not wait")], [t("Worker"), run.worker ?? "–"], ...(run.retryOf ? [[t("Retry of"), html`<a
-      href=${`#/runs/${run.retryOf}`}>${run.retryOf}</a>`]] : [])];
+  const picked = timeline.rows.find((one) => one.name === chosen.value) ?? timeline.rows.find((one) => one.name === failed) ?? null;
+  const total = lasted(run);
+  const facts = [
+    [t("Started"), when(run.createdAt)], [t("Total"), total === null ? t("running") : duration(total)],
+    [t("Started by"), run.lane === "sync" ? t("a caller that waits") : t("a request that does not wait")], [t("Worker"), run.worker ?? "–"],
+    ...(run.retryOf ? [[t("Retry of"), html`<a href=${`#/runs/${run.retryOf}`}>${run.retryOf}</a>`]] : []),
+  ];
   return html`<main class="content">
     <header class="head">
       <div class="grow">
@@ -116,25 +148,7 @@ export function Run({ id }) {
         <code>${run.error.code}</code>
         ${topStep && topStep !== (run.steps ?? [])[0]?.path ? ` · ${t("The steps before it are not executed again by a retry from here.")}` : ""}</p></div>`}
     <div class="run">
-      <section aria-label=${t("Timeline")}>
-        <div class="time-head" aria-hidden="true">
-          <span></span>
-          <span class="time-scale">${grid(total).map((at) => html`<i style=${{ left: `${(at / total) * 100}%` }}>${duration(at / 1000)}</i>`)}</span>
-          <span></span></div>
-        <ul class="timeline">${rows.map((row) => {
-          const length = row.parts.reduce((sum, [, one]) => sum + one, 0);
-          const isBad = row.parts.some(([, , bad]) => bad);
-          return html`<li key=${row.name}>
-            <button type="button" class="time-row" aria-pressed=${picked?.name === row.name} onClick=${() => { chosen.value = row.name; }}>
-              <span class="cut" style=${{ paddingLeft: `${row.level * 14}px` }}>${row.kind === "wait" ? html`<span class="quiet">${row.name}</span>` : html`<b>${row.name}</b>`}</span>
-              <span class="time-track">${row.parts.map(([at, one, bad], index) => html`<i key=${index} class=${bad ? "bar bad" : `bar ${row.kind}`}
-                  style=${{ left: `${(at / total) * 100}%`, width: `max(3px, ${(one / total) * 100}%)` }}></i>`)}</span>
-              <span class="num end">
-                ${duration(length / 1000)}${row.parts.length > 1 ? ` · ${tn(row.parts.length, "{count} try", "{count} tries")}` : ""}
-                ${isBad ? html`<span class="away"> ${t("failed")}</span>` : ""}</span></button></li>`;
-        })}</ul>
-        <p class="legend small">
-          <i class="bar wait"></i>${t("Waiting")}<i class="bar work"></i>${t("Step")}<i class="bar bad"></i>${t("Failed try")}</p></section>
+      <${Timeline} ...${{ ...timeline, picked }} onPick=${(/** @type {string} */ name) => { chosen.value = name; }} />
       <section class="step-card" aria-label=${t("Step")}>${picked ? html`<${Step} row=${picked} />` : html`<${Result} run=${run} />`}</section></div></main>`;
 }
 

@@ -32,6 +32,30 @@ export const State = ({ name }) => html`<span class=${`badge ${classes[name] ?? 
  */
 export const lasted = (run) => (run.endedAt ? Date.parse(run.endedAt) - Date.parse(run.createdAt) : null);
 
+/**
+ * What a list says of a run besides its state.
+ * @param {RunEntry} run
+ */
+function happened({ error, retryOf }) {
+  if (error?.message) return `${error.step ? `${error.step}: ` : ""}${error.message}`.slice(0, 120);
+  return retryOf ? t("retry of {id}", { id: retryOf }) : "";
+}
+
+/** @param {{runs: RunEntry[]}} props */
+function RunTable({ runs }) {
+  return html`<table class="table of-runs">
+  <thead>
+    <tr>
+      <th>${t("State")}</th><th>${t("Run")}</th><th>${t("Flow")}</th><th>${t("What happened")}</th><th class="end">${t("Time")}</th>
+      <th class="end">${t("Started")}</th></tr></thead>
+  <tbody>${runs.map((run) => html`<tr key=${run.id}>
+    <td class="state"><${State} name=${run.state} /></td><td class="id"><a class="whole mono" href=${`#/runs/${run.id}`}>${run.id}</a></td>
+    <td class="flow-of">${run.flow}${run.version ? html` <span class="small quiet">v${run.version}</span>` : ""}</td>
+    <td class="what quiet">${happened(run)}</td>
+    <td class="time end num">${lasted(run) !== null ? duration(lasted(run) ?? 0) : "–"}</td>
+    <td class="when end num">${when(run.createdAt)}</td></tr>`)}</tbody></table>`;
+}
+
 /** The page of runs. */
 export function Runs() {
   const query = new URLSearchParams(location.hash.split("?")[1] ?? "");
@@ -48,10 +72,12 @@ export function Runs() {
   };
   useEffect(() => {
     let timer = 0;
+    let gone = false;
     const look = async () => {
       try {
         if (!document.hidden) {
           const found = /** @type {RunList} */ (await json("GET", address()));
+          if (gone) return;
           runs.value = found.runs;
           if (more.value.length === 0) next.value = found.next ?? null;
           failure.value = null;
@@ -59,11 +85,11 @@ export function Runs() {
       } catch (error) {
         failure.value = asError(error);
       }
-      timer = setTimeout(look, PERIOD);
+      if (!gone) timer = setTimeout(look, PERIOD);
     };
     look();
     list("flows", "flows").then((found) => { flows.value = /** @type {FlowEntry[]} */ (found); }, () => {});
-    return () => clearTimeout(timer);
+    return () => { gone = true; clearTimeout(timer); };
   }, []);
   const filter = (/** @type {string} */ name, /** @type {string} */ value) => {
     const all = new URLSearchParams(query);
@@ -91,16 +117,6 @@ export function Runs() {
       <h2>${flow || state ? t("No run matches the filter") : t("No runs yet")}</h2>
       <p>${t("A run appears here when a flow is started, by a webhook or by hand.")}</p>
       ${(flow || state) && html`<a class="button" href="#/runs">${t("Show all")}</a>`}</div>`}
-    ${all.length > 0 && html`<table class="table of-runs">
-      <thead>
-        <tr>
-          <th>${t("State")}</th><th>${t("Run")}</th><th>${t("Flow")}</th><th>${t("What happened")}</th><th class="end">${t("Time")}</th>
-          <th class="end">${t("Started")}</th></tr></thead>
-      <tbody>${all.map((run) => html`<tr key=${run.id}>
-        <td class="state"><${State} name=${run.state} /></td><td class="id"><a class="whole mono" href=${`#/runs/${run.id}`}>${run.id}</a></td>
-        <td class="flow-of">${run.flow}${run.version ? html` <span class="small quiet">v${run.version}</span>` : ""}</td>
-        <td class="what quiet">${run.error?.message ? `${run.error.step ? `${run.error.step}: ` : ""}${run.error.message}`.slice(0, 120) : run.retryOf ? t("retry of {id}", { id: run.retryOf }) : ""}</td>
-        <td class="time end num">${lasted(run) !== null ? duration(lasted(run) ?? 0) : "–"}</td>
-        <td class="when end num">${when(run.createdAt)}</td></tr>`)}</tbody></table>`}
+    ${all.length > 0 && html`<${RunTable} runs=${all} />`}
     ${next.value && html`<p class="field-box"><button type="button" class="button" onClick=${older}>${t("Show older runs")}</button></p>`}</main>`;
 }
