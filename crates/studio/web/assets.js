@@ -33,8 +33,15 @@ function nameFor(file, assets) {
  * @param {File} file
  */
 async function upload(editing, file) {
-  if (!TYPES.split(",").includes(file.type)) { say(t("{name} is no picture that documents can show: use PNG, JPEG, SVG, GIF or WebP.", { name: file.name }), true); return null; }
-  if (file.size > MOST) { say(t("{name} has {size}; a picture in a template has at most {most}.", { name: file.name, size: bytes(file.size), most: bytes(MOST) }), true); return null; }
+  const { name: from, size } = file;
+  if (!TYPES.split(",").includes(file.type)) {
+    say(t("{name} is no picture that documents can show: use PNG, JPEG, SVG, GIF or WebP.", { name: from }), true);
+    return null;
+  }
+  if (size > MOST) {
+    say(t("{name} has {size}; a picture in a template has at most {most}.", { name: from, size: bytes(size), most: bytes(MOST) }), true);
+    return null;
+  }
   const address = await new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(reader.result);

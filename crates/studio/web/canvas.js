@@ -26,10 +26,13 @@ const GAP = 20;
 function Page({ preview, scale, index, size, top, count, selected, hovered, hover, onChoose, at }) {
   const number = index + 1;
   const picture = preview.pages.value.get(number);
-  const mark = (/** @type {string} */ path, /** @type {string} */ kind) => preview.boxes.value.filter((one) => one.page === number && one.path === path).map(({ area }) => {
-    const [left, above, width, height] = area.map((length) => `${length * scale}px`);
-    return html`<div key=${`${kind}${area}`} class=${names("node-box", kind)} style=${{ left, top: above, width, height }}></div>`;
-  });
+  const mark = (/** @type {string} */ path, /** @type {string} */ kind) => {
+    const boxes = preview.boxes.value.filter((one) => one.page === number && one.path === path);
+    return boxes.map(({ area }) => {
+      const [left, above, width, height] = area.map((length) => `${length * scale}px`);
+      return html`<div key=${`${kind}${area}`} class=${names("node-box", kind)} style=${{ left, top: above, width, height }}></div>`;
+    });
+  };
   return html`<div class="page" style=${{ top: `${top}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
       onClick=${(event) => onChoose(event, number)} onPointerMove=${(event) => { hover.value = at(event, number)?.path ?? null; }}
       onPointerLeave=${() => { hover.value = null; }}>
@@ -99,12 +102,13 @@ export function Canvas({ editing, preview, zoom }) {
   };
   // A document may have thousands of pages: those in view, and one before and after them, are there.
   const near = sizes.map((size, index) => ({ size, index })).slice(Math.max(0, view.value[0] - 2), view.value[1] + 1);
+  const widest = sizes.reduce((most, one) => Math.max(most, one.width), 0);
   const selected = editing.selected.value;
   const hovered = hover.value ?? editing.hovered.value;
   return html`<div class="canvas" ref=${box} onScroll=${look} tabindex="0" aria-label=${t("Pages")} role="region">
     ${preview.waiting.value && html`<div class="late" role="progressbar" aria-label=${t("Making the page")}></div>`}
     ${preview.failed.value && html`<div class="stale" role="status">${preview.goodSince.value
       ? t("Shown as of {when}, before the errors.", { when: when(preview.goodSince.value) }) : preview.message.value || t("The page cannot be shown yet.")}</div>`}
-    <div class="pages" style=${{ height: `${top}px`, width: `${sizes.reduce((most, one) => Math.max(most, one.width), 0) * scale + 2 * GAP}px` }}>${near.map(({ size, index }) => html`<${Page}
+    <div class="pages" style=${{ height: `${top}px`, width: `${widest * scale + 2 * GAP}px` }}>${near.map(({ size, index }) => html`<${Page}
         key=${index} ...${{ preview, scale, index, size, count, selected, hovered, top: tops[index], hover }} onChoose=${click} at=${point} />`)}</div></div>`;
 }

@@ -13,7 +13,7 @@ import { dragged, expressionIn, grabField } from "./field-drag.js";
 import { nearest } from "./nodes.js";
 import { Icon } from "./icons.js";
 import { bytes, t, tn } from "./text.js";
-import { sampleOf, schemaOf } from "./sample.js";
+import { brief, sampleOf, schemaOf } from "./sample.js";
 
 /** Longest sample that is edited as text. */
 const MOST_TEXT = 1_000_000;
@@ -21,9 +21,11 @@ const MOST_TEXT = 1_000_000;
 const MOST = 60;
 
 /** @param {Json | undefined} value */
-const kindOf = (value) => (Array.isArray(value) ? t("list") : value === null ? "null" : typeof value === "object" ? t("object") : typeof value === "number" ? t("number") : typeof value === "boolean" ? t("yes or no") : t("text"));
-/** @param {Json | undefined} value */
-const shown = (value) => (Array.isArray(value) ? tn(value.length, "{count} row", "{count} rows") : value !== null && typeof value === "object" ? tn(Object.keys(value).length, "{count} field", "{count} fields") : String(value));
+function kindOf(value) {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return t("list");
+  return { object: t("object"), number: t("number"), boolean: t("yes or no") }[String(typeof value)] ?? t("text");
+}
 
 /**
  * What stands behind a list's path: fields of its first element.
@@ -64,7 +66,7 @@ function Branch({ editing, name, value, path, level, open, locked, say, onAdd })
         <${Icon} name="chevron" /></button>` : html`<span class="fold"></span>`}
       <button type="button" class="link cut data-name" style=${{ flexBasis: `${220 - level * 14}px` }}
           title=${t("Insert at the caret, or drag into a text or the outline")} onClick=${use}>${name}</button>
-      <span class="quiet data-kind">${kindOf(value)}</span><span class="cut data-value num" dir="auto">${shown(value)}</span>
+      <span class="quiet data-kind">${kindOf(value)}</span><span class="cut data-value num" dir="auto">${brief(value)}</span>
       ${!locked && html`<button type="button" class="button plain icon data-add" aria-label=${t("Add {name} to the template", { name })}
           title=${t("Add to the template, after what is chosen")} onClick=${() => onAdd(field)}><${Icon} name="plus" /></button>`}</div>
     ${inner.length > 0 && html`<ul>${inner.map(([key, one]) => html`<${Branch} key=${key} name=${key} value=${one} path=${[...way, key]}

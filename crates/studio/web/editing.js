@@ -27,8 +27,16 @@ export class Editing extends EditedDocument {
     this.live = signal(/** @type {number | null} */ (null));
     this.hasDraft = signal(false);
     /** @type {Saving} */
-    this.draft = new Saving(`draft.${key}`, () => `templates/${key}/draft${this.draft.base ? `?base=${this.draft.base}` : ""}`, () => this.document.value, (told) => this.draftTold(told));
-    this.data = new Saving(`sample.${key}`, () => `templates/${key}/sample`, () => this.sample.value, (told) => { if (told.value !== undefined) this.use(/** @type {Json} */ (told.value)); });
+    this.draft = new Saving(`draft.${key}`, {
+      path: () => `templates/${key}/draft${this.draft.base ? `?base=${this.draft.base}` : ""}`,
+      current: () => this.document.value,
+      onTold: (told) => this.draftTold(told),
+    });
+    this.data = new Saving(`sample.${key}`, {
+      path: () => `templates/${key}/sample`,
+      current: () => this.sample.value,
+      onTold: ({ value }) => { if (value !== undefined) this.use(/** @type {Json} */ (value)); },
+    });
     this.name = computed(() => this.document.value?.name || this.key);
   }
 

@@ -132,9 +132,12 @@ function Dialogs({ editing, root, problems, dialog }) {
  */
 const inCode = (event) => event.composedPath().some((one) => one instanceof Element && one.classList.contains("cm-editor"));
 
+/** What gets the focus in each pane. */
+const PANES = [".editor-outline .tree", ".canvas", ".editor-form input, .editor-form textarea, .editor-form button", ".drawer button"];
+
 /** @param {number} by */
 function focusPane(by) {
-  const panes = [".editor-outline .tree", ".canvas", ".editor-form input, .editor-form textarea, .editor-form button", ".drawer button"].flatMap((one) => /** @type {HTMLElement | null} */ (document.querySelector(one)) ?? []);
+  const panes = PANES.flatMap((one) => /** @type {HTMLElement | null} */ (document.querySelector(one)) ?? []);
   const at = panes.findIndex((one) => one.closest("aside, section, .canvas")?.contains(document.activeElement));
   panes[(at + by + panes.length) % panes.length]?.focus();
 }

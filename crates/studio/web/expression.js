@@ -12,7 +12,8 @@ import { html, useSignal, useEffect, names } from "./base.js";
 import { isAbort, request, Problem } from "./api.js";
 import { escape, get, tokens } from "./pointer.js";
 import { filters } from "./filters.js";
-import { t, tn } from "./text.js";
+import { brief } from "./sample.js";
+import { t } from "./text.js";
 
 /** Time without a key before an expression is evaluated, in milliseconds. */
 const PAUSE = 120;
@@ -100,7 +101,8 @@ export async function evaluate(editing, pointer, expressions, stop) {
   const document = editing.document.value;
   const around = scopes(document, pointer);
   const inner = around.pop();
-  const table = { type: "table", rows: inner ? `[(${inner.each})|first]` : "[1]", ...(inner ? { as: inner.as } : {}), columns: expressions.map((one, index) => ({ header: `c${index}`, value: `{{ ${one} }}` })) };
+  const columns = expressions.map((one, index) => ({ header: `c${index}`, value: `{{ ${one} }}` }));
+  const table = { type: "table", columns, ...(inner ? { rows: `[(${inner.each})|first]`, as: inner.as } : { rows: "[1]" }) };
   const body = around.reduceRight((/** @type {Node[]} */ nodes, scope) => [{ type: "repeat", each: `[(${scope.each})|first]`, as: scope.as, body: nodes }], [table]);
   const { key, locale, timeZone, currency, messages, helpers } = /** @type {Template} */ (document);
   const definition = { key, locale, timeZone, currency, messages, helpers, body };
@@ -131,7 +133,8 @@ export function suggestions(editing, pointer, text) {
   const filter = /\|\s*(\w*)$/.exec(text);
   if (filter) {
     const found = filters.filter(([name]) => name.toLowerCase().startsWith(filter[1].toLowerCase()) && name !== filter[1]);
-    return found.slice(0, MOST).map(([name, use, about]) => ({ label: name, insert: use, about, replaces: filter[1].length, whole: text.slice(0, text.length - filter[1].length) + use }));
+    const before = text.slice(0, text.length - filter[1].length);
+    return found.slice(0, MOST).map(([name, use, about]) => ({ label: name, insert: use, about, replaces: filter[1].length, whole: before + use }));
   }
   const word = /([A-Za-z_][\w.]*)?$/.exec(text)?.[0] ?? "";
   // After a value only an operator can follow.
@@ -148,7 +151,7 @@ export function suggestions(editing, pointer, text) {
   if (inner === null || typeof inner !== "object") return [];
   const fields = Object.entries(inner).filter(([name]) => /^[A-Za-z_]\w*$/.test(name) && name.toLowerCase().startsWith(begun.toLowerCase()) && name !== begun);
   return fields.slice(0, MOST).map(([name, value]) => ({
-    label: name, insert: name, replaces: begun.length, about: "", value: value !== null && typeof value === "object" ? (Array.isArray(value) ? tn(value.length, "{count} row", "{count} rows") : tn(Object.keys(value).length, "{count} field", "{count} fields")) : String(value),
+    label: name, insert: name, replaces: begun.length, about: "", value: brief(value),
   }));
 }
 

@@ -102,7 +102,8 @@ export function Control(all) {
   if (called.includes("StyleRef") && (value === undefined || typeof value === "string")) {
     return html`<${LineControl} id=${id} value=${value} list="style-names" onChange=${change} invalid=${invalid} placeholder=${t("name of a style")} />`;
   }
-  if (type === "array" && resolve(root, itemOf(kind)).type === "string" && !called.includes("Content") && (value === undefined || Array.isArray(value))) return html`<${LinesControl}
+  const isLines = type === "array" && resolve(root, itemOf(kind)).type === "string" && !called.includes("Content");
+  if (isLines && (value === undefined || Array.isArray(value))) return html`<${LinesControl}
       id=${id} value=${value} onChange=${change} />`;
   if (type === "string" && (value === undefined || value === null || typeof value === "string")) {
     const isLong = called.includes("Content") || called.includes("Text") || name === "helpers" || name === "description";
@@ -110,7 +111,9 @@ export function Control(all) {
       : html`<${LineControl} id=${id} value=${value} onChange=${change} invalid=${invalid}
           placeholder=${typeof whole.default === "string" ? whole.default : ""} />`;
   }
-  if (!kind.properties && typeof kind.additionalProperties === "object" && options(root, kind.additionalProperties).some((one) => resolve(root, one).properties) && !Array.isArray(value)) return html`<${MapControl}
+  const { additionalProperties } = kind;
+  const isMap = !kind.properties && typeof additionalProperties === "object" && options(root, additionalProperties).some((one) => resolve(root, one).properties);
+  if (isMap && !Array.isArray(value)) return html`<${MapControl}
       ...${{ editing, pointer, value, id, label }} />`;
   if (kind.properties && (value === undefined || (typeof value === "object" && !Array.isArray(value)))) {
     const count = Object.keys(value ?? {}).length;

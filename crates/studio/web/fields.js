@@ -88,12 +88,18 @@ export function TextControl({ id, value, onChange, kind = "text", placeholder = 
     ${at && html`<${ExpressionCard} ...${{ editing, pointer, before, expression: at.text, marked: marked.value }} onTake=${take} />`}</div>`;
 }
 
+/** Properties of runs that are on or off. */
+const MARKS = ["bold", "italic", "underline", "strike", "code", "superscript", "subscript"];
+
 /**
  * Inline content of several runs: a text each, whose look opens in the form.
  * @param {{editing: EditedDocument, pointer: string, value: Run[], id: string, label: string}} props
  */
 export function RunsControl({ editing, pointer, value, id, label }) {
-  const look = (/** @type {Exclude<Run, string>} */ run) => ["bold", "italic", "underline", "strike", "code", "superscript", "subscript"].filter((name) => run[name]).map((name) => t(words(name))).concat(typeof run.style === "string" ? [run.style] : run.style ? [t("own style")] : [], run.link ? [t("link")] : []).join(", ");
+  const look = (/** @type {Exclude<Run, string>} */ run) => {
+    const style = typeof run.style === "string" ? run.style : run.style && t("own style");
+    return [...MARKS.filter((name) => run[name]).map((name) => t(words(name))), style, run.link && t("link")].filter(Boolean).join(", ");
+  };
   const change = (/** @type {number} */ index, /** @type {Run} */ next) => editing.set(`${pointer}/${index}`, next);
   return html`<div class="runs" id=${id} role="group" aria-label=${label}>
     ${value.map((run, index) => html`<div class="run-part" key=${index}>
@@ -188,9 +194,13 @@ export function FontControl({ id, value, onChange, invalid, families, placeholde
  * @param {{id: string, label: string, value: unknown, choices: Choice[], isRequired: boolean, onChange: (value: unknown) => void, fallback: unknown}} props
  */
 export function ChoiceControl({ id, label, value, choices, isRequired, onChange, fallback }) {
+  const none = { value: undefined, about: fallback === undefined ? t("Default") : t("Default: {value}", { value: String(fallback) }) };
   /** @type {Choice[]} */
-  const all = isRequired ? choices : [{ value: undefined, about: fallback === undefined ? t("Default") : t("Default: {value}", { value: String(fallback) }) }, ...choices];
-  const text = (/** @type {Choice} */ one) => (one.value === undefined ? t("Default") : one.value === true ? t("Yes") : one.value === false ? t("No") : words(String(one.value)));
+  const all = isRequired ? choices : [none, ...choices];
+  const text = (/** @type {Choice} */ { value: one }) => {
+    if (one === undefined) return t("Default");
+    return typeof one === "boolean" ? t(one ? "Yes" : "No") : words(String(one));
+  };
   if (all.length <= 4 && all.every((one) => text(one).length < 12)) {
     return html`<div class="segments" id=${id} role="group" aria-label=${label}>${all.map((one) => html`<button type="button" title=${one.about ?? ""}
         aria-pressed=${value === one.value} onClick=${() => onChange(one.value)}>${text(one)}</button>`)}</div>`;
@@ -273,7 +283,8 @@ export function LinesControl({ id, value, onChange }) {
 
 /**
  * A list of objects: each opens in the form.
- * @param {{value: unknown, label: string, text: (one: unknown) => string, onOpen: (index: number) => void, onAdd: () => void, onMove: (from: number, to: number) => void, onRemove: (index: number) => void}} props
+ * @param {{value: unknown, label: string, text: (one: unknown) => string, onOpen: (index: number) => void, onAdd: () => void,
+ *   onMove: (from: number, to: number) => void, onRemove: (index: number) => void}} props
  */
 export function ListControl({ value, label, text, onOpen, onAdd, onMove, onRemove }) {
   const all = Array.isArray(value) ? value : [];

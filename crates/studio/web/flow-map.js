@@ -13,7 +13,10 @@ import { Icon } from "./icons.js";
 import { t, tn } from "./text.js";
 
 /** @type {{[type: string]: string}} */
-const icons = { code: "code", render: "document", loop: "repeat", branch: "if", respond: "retry", wait: "history", http: "convert", convert: "convert", merge: "copy", store: "data", piece: "use", step: "item", trigger: "play", flow: "flow" };
+const icons = {
+  code: "code", render: "document", loop: "repeat", branch: "if", respond: "retry", wait: "history", http: "convert",
+  convert: "convert", merge: "copy", store: "data", piece: "use", step: "item", trigger: "play", flow: "flow",
+};
 
 /**
  * Icon of a type of steps.

@@ -22,6 +22,9 @@ const FIRST = ["type", "content", "key", "name", "source", "rows", "each", "cond
 const MAIN = ["align", "level", "width", "height", "style", "size", "margins", "locale"];
 const OF_STYLES = ["extends", "fontFamily", "fontSize", "bold", "italic", "color", "background"];
 
+/** Properties of the document that are edited elsewhere. */
+const ELSEWHERE = new Set(["body", "page", "theme", "kind", "assets", "macros", "steps"]);
+
 /** Properties of the document that are large, and seldom changed in a form. */
 const LATER = new Set(["inputSchema", "helpers", "messages", "invoice", "imports"]);
 
@@ -40,13 +43,19 @@ export function Form({ editing, root, problems, locked, box }) {
     return html`<div class="form"><p class="quiet">${t("Choose a node in the outline or on the page.")}</p></div>`;
   }
   const required = new Set(schema.required ?? []);
-  const all = Object.entries(schema.properties ?? {}).filter(([name, of]) => name !== "$schema" && resolve(root, of).const === undefined && !isNodeList(root, of) && !(pointer === "" && ["body", "page", "theme", "kind", "assets", "macros", "steps"].includes(name)));
+  const isShown = (/** @type {Property} */ [name, of]) => name !== "$schema" && resolve(root, of).const === undefined && !isNodeList(root, of)
+    && !(pointer === "" && ELSEWHERE.has(name));
+  const all = Object.entries(schema.properties ?? {}).filter(isShown);
   const rank = (/** @type {Property} */ [name]) => (FIRST.includes(name) ? FIRST.indexOf(name) : 50);
   all.sort((one, other) => rank(one) - rank(other));
   // Lists of nodes that are not there yet, such as the footer of pages.
-  const absent = editing.icon || pointer === "" ? [] : Object.entries(schema.properties ?? {}).filter(([name, of]) => isNodeList(root, of) && !Array.isArray(value?.[name])).map(([name]) => name);
+  const isAbsent = (/** @type {Property} */ [name, of]) => isNodeList(root, of) && !Array.isArray(value?.[name]);
+  const absent = editing.icon || pointer === "" ? [] : Object.entries(schema.properties ?? {}).filter(isAbsent).map(([name]) => name);
   const isStyle = schema.properties?.fontFamily !== undefined;
-  const isMain = (/** @type {Property} */ [name]) => !(pointer === "" && LATER.has(name)) && (required.has(name) || value?.[name] !== undefined || FIRST.includes(name) || MAIN.includes(name) || (isStyle && OF_STYLES.includes(name)));
+  const isMain = (/** @type {Property} */ [name]) => {
+    if (pointer === "" && LATER.has(name)) return false;
+    return required.has(name) || value?.[name] !== undefined || FIRST.includes(name) || MAIN.includes(name) || (isStyle && OF_STYLES.includes(name));
+  };
   const main = all.filter(isMain);
   const more = all.filter((one) => !isMain(one));
   const type = String(value?.type ?? (pointer === "" ? (editing.icon ? "flow" : "document") : last(pointer)));

@@ -16,8 +16,11 @@ const MOST = 12;
 /** What the ID of a run looks like. */
 const RUN = /^[0-9a-z]{20,32}$/;
 
-const pages = () => [["templates", t("Templates"), "document"], ["flows", t("Flows"), "flow"], ["runs", t("Runs"), "runs"], ["runs?state=failed", t("Failed runs"), "error"], ["convert", t("Convert files"), "convert"], ["operations", t("Operations"), "chart"], ["audit", t("Audit log"), "history"], ["templates?new=1", t("New template"), "plus"]]
-  .map(([place, name, icon]) => ({ place, name, key: "", icon }));
+const pages = () => [
+  ["templates", t("Templates"), "document"], ["flows", t("Flows"), "flow"], ["runs", t("Runs"), "runs"],
+  ["runs?state=failed", t("Failed runs"), "error"], ["convert", t("Convert files"), "convert"], ["operations", t("Operations"), "chart"],
+  ["audit", t("Audit log"), "history"], ["templates?new=1", t("New template"), "plus"],
+].map(([place, name, icon]) => ({ place, name, key: "", icon }));
 
 /**
  * Everything that can be gone to.

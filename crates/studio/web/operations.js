@@ -41,7 +41,11 @@ function parse(text) {
  * Rate of a counter between two looks, for each second.
  * @param {string} name
  */
-const rate = (name) => (/** @type {Look} */ now, /** @type {Look | undefined} */ before) => (before ? Math.max(0, ((now.sums.get(name) ?? 0) - (before.sums.get(name) ?? 0)) / ((now.at - before.at) / 1000)) : null);
+const rate = (name) => (/** @type {Look} */ now, /** @type {Look | undefined} */ before) => {
+  if (!before) return null;
+  const more = (now.sums.get(name) ?? 0) - (before.sums.get(name) ?? 0);
+  return Math.max(0, more / ((now.at - before.at) / 1000));
+};
 /** @param {string} name */
 const gauge = (name) => (/** @type {Look} */ now) => now.sums.get(name) ?? 0;
 /**
@@ -60,7 +64,7 @@ const plots = () => [
   { title: t("Mean time of a request"), of: mean("platen_http_request_duration_seconds"), show: duration },
   { title: t("Renderings waiting"), of: gauge("platen_render_queue_depth"), show: number },
   { title: t("Runs waiting"), of: gauge("platen_runs_waiting"), show: number },
-  { title: t("Processor"), of: (now, before) => { const used = rate("process_cpu_seconds_total")(now, before); return used === null ? null : used * 100; }, show: (value) => t("{value} % of a core", { value: number(Math.round(value)) }) },
+  { title: t("Processor"), of: rate("process_cpu_seconds_total"), show: (value) => t("{value} % of a core", { value: number(Math.round(value * 100)) }) },
 ];
 
 /** @param {{title: string, values: (number | null)[], show: (value: number) => string}} props */

@@ -18,7 +18,10 @@ const classes = { succeeded: "ok", failed: "bad", dead: "bad", "timed-out": "bad
  * Words for the states of runs.
  * @returns {{[state: string]: string}}
  */
-export const words = () => ({ queued: t("queued"), running: t("running"), waiting: t("waiting"), succeeded: t("succeeded"), failed: t("failed"), cancelled: t("cancelled"), "timed-out": t("timed out"), dead: t("dead letter") });
+const words = () => ({
+  queued: t("queued"), running: t("running"), waiting: t("waiting"), succeeded: t("succeeded"), failed: t("failed"),
+  cancelled: t("cancelled"), "timed-out": t("timed out"), dead: t("dead letter"),
+});
 
 /**
  * The state of a run as a badge.

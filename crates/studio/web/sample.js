@@ -1,9 +1,10 @@
-// Sample data from a JSON Schema, and a JSON Schema from sample data.
+// Sample data from a JSON Schema, a JSON Schema from sample data, and what a value of it is in short.
 
 /** @import { Json, Schema } from "./types.js" */
 
 import { get } from "./pointer.js";
 import { itemOf } from "./schema.js";
+import { tn } from "./text.js";
 
 /** Deepest nesting of made data. */
 const DEPTH = 8;
@@ -80,4 +81,14 @@ function merged(one, other) {
   }
   if (one.type === "array") return { type: "array", items: merged(itemOf(one) ?? null, itemOf(other) ?? {}) };
   return one.format === other.format ? one : { type: one.type };
+}
+
+/**
+ * A value in short: its text, or how much is in it.
+ * @param {unknown} value
+ */
+export function brief(value) {
+  if (Array.isArray(value)) return tn(value.length, "{count} row", "{count} rows");
+  const isObject = value !== null && typeof value === "object";
+  return isObject ? tn(Object.keys(value).length, "{count} field", "{count} fields") : String(value);
 }

@@ -22,11 +22,10 @@ const CLASHES = [404, 409, 412];
 export class Saving {
   /**
    * @param {string} place where this browser keeps what is not sent
-   * @param {() => string} path where the service keeps it
-   * @param {() => unknown} current what is edited
-   * @param {(told: Told) => void} onTold takes what another tab has changed
+   * @param {{path: () => string, current: () => unknown, onTold: (told: Told) => void}} edited
+   *   where the service keeps it, what is edited, and what takes a change of another tab
    */
-  constructor(place, path, current, onTold) {
+  constructor(place, { path, current, onTold }) {
     this.place = place;
     this.path = path;
     this.current = current;
