@@ -19,7 +19,7 @@
 import { html, useSignal, useRef, useLayoutEffect, names } from "./base.js";
 import { Icon } from "./icons.js";
 import { ExpressionCard, expressionAt, suggestions } from "./expression.js";
-import { t } from "./text.js";
+import { t, within } from "./text.js";
 import { words } from "./nodes.js";
 import { escape } from "./pointer.js";
 import { contrast, hex, needed } from "./contrast.js";
@@ -246,7 +246,7 @@ export function MapControl({ editing, pointer, value, id, label }) {
   return html`<div class="list-box" role="group" aria-label=${label}>
     <ul>${Object.entries(value ?? {}).map(([name, one]) => html`<li class="row" key=${name}>
       <button type="button" class="button plain grow cut" onClick=${() => { editing.selected.value = `${pointer}/${escape(name)}`; }}>${name}</button>
-      <span class="small quiet cut">${Object.keys(one ?? {}).slice(0, 3).map((key) => t(words(key)).toLowerCase()).join(", ")}</span>
+      <span class="small quiet cut">${Object.keys(one ?? {}).slice(0, 3).map((key) => within(t(words(key)))).join(", ")}</span>
       <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name })}
           onClick=${() => editing.set(`${pointer}/${escape(name)}`, undefined)}><${Icon} name="trash" /></button></li>`)}</ul>
     <div class="row">
@@ -297,5 +297,5 @@ export function ListControl({ value, label, text, onOpen, onAdd, onMove, onRemov
           onClick=${() => onMove(index, index + 2)}><${Icon} name="lower" /></button>
       <button type="button" class="button plain icon" aria-label=${t("Remove {name}", { name: text(one) })} onClick=${() => onRemove(index)}>
         <${Icon} name="trash" /></button></li>`)}</ul>
-    <button type="button" class="button" onClick=${onAdd}><${Icon} name="plus" />${t("Add to {name}", { name: label.toLowerCase() })}</button></div>`;
+    <button type="button" class="button" onClick=${onAdd}><${Icon} name="plus" />${t("Add to {name}", { name: within(label) })}</button></div>`;
 }

@@ -46,6 +46,12 @@ export function t(english, fill = {}) {
 export const tn = (count, one, many, fill = {}) => t(count === 1 ? one : many, { count: number(count), ...fill });
 
 /**
+ * A name inside of a sentence: German nouns keep their capital.
+ * @param {string} label
+ */
+export const within = (label) => (language.value === "de" ? label : label.toLowerCase());
+
+/**
  * A number.
  * @param {number} value
  */
