@@ -135,15 +135,15 @@ if [ ! -d "$types/node_modules/openapi-typescript" ] && command -v npm >/dev/nul
         echo "not installed: openapi-typescript, which npm has"
     fi
 fi
-# The driver of browsers for Studio, and what finds barriers for people with disabilities.
+# The driver of browsers for Studio, what finds barriers for people with disabilities, and what checks types.
 driver="$cache/playwright"
-if [ ! -d "$driver/node_modules/axe-core" ] && command -v npm >/dev/null 2>&1; then
+if [ ! -d "$driver/node_modules/typescript" ] && command -v npm >/dev/null 2>&1; then
     if npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$driver" \
-        playwright-core@1.65.1 axe-core@4.14.1 >/dev/null 2>&1; then
-        echo "installed: playwright-core and axe-core, into $driver"
+        playwright-core@1.65.1 axe-core@4.14.1 typescript@5.9.3 >/dev/null 2>&1; then
+        echo "installed: playwright-core, axe-core and typescript, into $driver"
     else
         rm -rf "$driver"
-        echo "not installed: playwright-core and axe-core, which npm has"
+        echo "not installed: playwright-core, axe-core and typescript, which npm has"
     fi
 fi
 # A server that speaks the protocol of S3. It is compiled once, which takes some minutes.

@@ -1,6 +1,6 @@
 //! Studio in a real browser: Playwright plays the scenarios of `tests/studio`, `.ci/packages.sh` fetches
 //! it. Complaints of the browser, such as violations of the content security policy, fail it, and so does
-//! what axe finds serious.
+//! what axe finds serious. Its scripts are checked by the compiler of TypeScript.
 
 #[allow(dead_code, reason = "each test uses what it needs")]
 mod process;
@@ -42,5 +42,22 @@ fn people_make_templates_and_flows() {
         .unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
     println!("{said}{}", String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{said}");
+}
+
+#[test]
+fn the_scripts_agree_with_their_types() {
+    let compiler = modules().join("typescript/bin/tsc");
+    if is_missing("typescript", compiler.exists()) {
+        return;
+    }
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
+    let done = Command::new("node")
+        .arg(compiler)
+        .arg("--project")
+        .arg(Path::new(&manifest).join("../studio"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}");
 }

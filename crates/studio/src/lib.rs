@@ -47,7 +47,7 @@ mod tests {
         let entries = std::fs::read_dir(web).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let is_served = |name: &String| {
-            ![".html", ".md", ".txt"]
+            ![".html", ".md", ".txt", ".d.ts"]
                 .iter()
                 .any(|end| name.ends_with(end))
         };
@@ -55,6 +55,20 @@ mod tests {
         there.sort();
         let served: Vec<&str> = ASSETS.iter().map(|asset| asset.name).collect();
         assert_eq!(served, there, "`assets.rs` lists the files");
+    }
+
+    #[test]
+    fn every_export_says_what_it_is() {
+        let own = ASSETS.iter().filter(|one| !one.name.starts_with("vendor-"));
+        for asset in own.filter(|one| one.media_type.starts_with("text/javascript")) {
+            let text = std::str::from_utf8(asset.bytes).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            for pair in lines.windows(2) {
+                let is_list = pair[1].starts_with("export {");
+                let is_said = !pair[1].starts_with("export ") || is_list || pair[0].ends_with("*/");
+                assert!(is_said, "{}: {}", asset.name, pair[1]);
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,9 @@
 // Pictures in a template: uploaded into it, used by name.
 
-import { html, batch } from "./base.js";
+/** @import { PageEvent } from "./vendor-htm.js" */
+/** @import { EditedDocument } from "./edited-document.js" */
+
+import { html } from "./base.js";
 import { escape } from "./pointer.js";
 import { TextControl } from "./fields.js";
 import { Icon } from "./icons.js";
@@ -11,7 +14,11 @@ import { bytes, t, tn } from "./text.js";
 const MOST = 2_000_000;
 const TYPES = "image/png,image/jpeg,image/svg+xml,image/gif,image/webp";
 
-/** A free name like that of a file. */
+/**
+ * A free name like that of a file.
+ * @param {File} file
+ * @param {object} assets
+ */
 function nameFor(file, assets) {
   const wish = file.name.replace(/\.[^.]*$/, "").toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "picture";
   for (let count = 1; ; count += 1) {
@@ -20,10 +27,21 @@ function nameFor(file, assets) {
   }
 }
 
-/** Puts a file into the template; returns its name there, or null. */
+/**
+ * Puts a file into the template; returns its name there, or null.
+ * @param {EditedDocument} editing
+ * @param {File} file
+ */
 async function upload(editing, file) {
-  if (!TYPES.split(",").includes(file.type)) { say(t("{name} is no picture that documents can show: use PNG, JPEG, SVG, GIF or WebP.", { name: file.name }), true); return null; }
-  if (file.size > MOST) { say(t("{name} has {size}; a picture in a template has at most {most}.", { name: file.name, size: bytes(file.size), most: bytes(MOST) }), true); return null; }
+  const { name: from, size } = file;
+  if (!TYPES.split(",").includes(file.type)) {
+    say(t("{name} is no picture that documents can show: use PNG, JPEG, SVG, GIF or WebP.", { name: from }), true);
+    return null;
+  }
+  if (size > MOST) {
+    say(t("{name} has {size}; a picture in a template has at most {most}.", { name: from, size: bytes(size), most: bytes(MOST) }), true);
+    return null;
+  }
   const address = await new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(reader.result);
@@ -35,28 +53,48 @@ async function upload(editing, file) {
   return name;
 }
 
+/** @param {{editing: EditedDocument, onDone?: (name: string) => void}} props */
 function Upload({ editing, onDone }) {
-  const choose = async (event) => {
+  const choose = async (/** @type {PageEvent} */ event) => {
     const [file] = event.currentTarget.files;
     event.currentTarget.value = "";
     const name = file && await upload(editing, file);
     if (name) onDone?.(name);
   };
-  return html`<label class="button"><${Icon} name="upload" />${t("Upload a picture")}<input class="away" type="file" accept=${TYPES} onChange=${choose} /></label>`;
+  return html`<label class="button">
+    <${Icon} name="upload" />${t("Upload a picture")}<input class="away" type="file" accept=${TYPES} onChange=${choose} /></label>`;
 }
 
-/** The source of an image: a name, an address, or an expression, and pictures to choose from. */
+/**
+ * The source of an image: a name, an address, or an expression, and pictures to choose from.
+ * @param {{editing: EditedDocument, pointer: string, id: string, value: string | undefined, onChange: (name: string) => void, invalid?: boolean}} props
+ */
 export function SourceControl({ editing, pointer, id, value, onChange, invalid }) {
-  const names = Object.keys(editing.document.value.assets ?? {});
-  return html`<div><${TextControl} ...${{ editing, pointer, id, value, onChange, invalid }} />
-    <div class="row swatches">${names.map((name) => html`<button type="button" class="asset" aria-pressed=${value === name} title=${name} onClick=${() => onChange(name)}><img src=${editing.document.value.assets[name]} alt=${name} /></button>`)}<${Upload} editing=${editing} onDone=${(name) => batch(() => editing.set(pointer, name))} /></div></div>`;
+  const { assets = {} } = editing.document.value;
+  const names = Object.keys(assets);
+  return html`<div>
+    <${TextControl} ...${{ editing, pointer, id, value, onChange, invalid }} />
+    <div class="row swatches">
+      ${names.map((name) => html`<button type="button" class="asset" aria-pressed=${value === name} title=${name} onClick=${() => onChange(name)}>
+        <img src=${assets[name]} alt=${name} /></button>`)}
+      <${Upload} editing=${editing} onDone=${(/** @type {string} */ name) => editing.set(pointer, name)} /></div></div>`;
 }
 
-/** All pictures of the template, with how often each is used. */
+/**
+ * All pictures of the template, with how often each is used.
+ * @param {{editing: EditedDocument}} props
+ */
 export function Assets({ editing }) {
   const { assets = {}, ...rest } = editing.document.value;
   const text = JSON.stringify(rest);
-  const uses = (name) => text.split(`:${JSON.stringify(name)}`).length - 1;
-  return html`<div class="field-box"><p class="label">${t("Pictures")}</p><ul class="list-box">${Object.entries(assets).map(([name, address]) => html`<li class="row" key=${name}><img class="asset-small" src=${address} alt="" /><span class="grow cut">${name}</span><span class="small quiet num">${bytes(Math.round(address.length * 0.75))} · ${tn(uses(name), "{count} use", "{count} uses")}</span>
-      <button type="button" class="button plain icon" disabled=${uses(name) > 0} title=${uses(name) > 0 ? t("It is in use") : ""} aria-label=${t("Remove {name}", { name })} onClick=${() => editing.set(`/assets/${escape(name)}`, undefined)}><${Icon} name="trash" /></button></li>`)}</ul><${Upload} editing=${editing} /></div>`;
+  const uses = (/** @type {string} */ name) => text.split(`:${JSON.stringify(name)}`).length - 1;
+  return html`<div class="field-box">
+    <p class="label">${t("Pictures")}</p>
+    <ul class="list-box">${Object.entries(assets).map(([name, address]) => html`<li class="row" key=${name}>
+      <img class="asset-small" src=${address} alt="" /><span class="grow cut">${name}</span>
+      <span class="small quiet num">${bytes(Math.round(address.length * 0.75))} · ${tn(uses(name), "{count} use", "{count} uses")}</span>
+      <button type="button" class="button plain icon" disabled=${uses(name) > 0} title=${uses(name) > 0 ? t("It is in use") : ""}
+          aria-label=${t("Remove {name}", { name })} onClick=${() => editing.set(`/assets/${escape(name)}`, undefined)}>
+        <${Icon} name="trash" /></button></li>`)}</ul>
+    <${Upload} editing=${editing} /></div>`;
 }

@@ -1,5 +1,16 @@
 // The pages with what is chosen marked on them.
 
+/** @import { Ref } from "./vendor-hooks.js" */
+/** @import { Signal } from "./vendor-signals.js" */
+/** @import { PageEvent } from "./vendor-htm.js" */
+/** @import { Editing } from "./editing.js" */
+/** @import { Preview } from "./preview.js" */
+/** @import { Box } from "./types.js" */
+/**
+ * @typedef {{preview: Preview, scale: number, index: number, size: {width: number, height: number}, top: number, count: number, selected: string,
+ *   hovered: string, hover: Signal<string | null>, onChoose: (event: PageEvent, page: number) => void, at: (event: PageEvent, page: number) => Box | null}} PageProps
+ */
+
 import { html, useSignal, useRef, useEffect, useLayoutEffect, names } from "./base.js";
 import { existing } from "./nodes.js";
 import { parent } from "./pointer.js";
@@ -8,10 +19,36 @@ import { when, t } from "./text.js";
 /** Space between pages, and around them. */
 const GAP = 20;
 
+/**
+ * One page, with the marks on it.
+ * @param {PageProps} props
+ */
+function Page({ preview, scale, index, size, top, count, selected, hovered, hover, onChoose, at }) {
+  const number = index + 1;
+  const picture = preview.pages.value.get(number);
+  const mark = (/** @type {string} */ path, /** @type {string} */ kind) => {
+    const boxes = preview.boxes.value.filter((one) => one.page === number && one.path === path);
+    return boxes.map(({ area }) => {
+      const [left, above, width, height] = area.map((length) => `${length * scale}px`);
+      return html`<div key=${`${kind}${area}`} class=${names("node-box", kind)} style=${{ left, top: above, width, height }}></div>`;
+    });
+  };
+  return html`<div class="page" style=${{ top: `${top}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
+      onClick=${(event) => onChoose(event, number)} onPointerMove=${(event) => { hover.value = at(event, number)?.path ?? null; }}
+      onPointerLeave=${() => { hover.value = null; }}>
+    ${picture && html`<img src=${picture.url} alt=${t("Page {page} of {count}", { page: number, count })} draggable="false" />`}
+    ${hovered && hovered !== selected && mark(hovered, "hovered")}${selected && mark(selected, "chosen")}</div>`;
+}
+
+/**
+ * The pages in view, one below the other.
+ * @param {{editing: Editing, preview: Preview, zoom: Signal<"fit" | number>}} props
+ */
 export function Canvas({ editing, preview, zoom }) {
+  /** @type {Ref<HTMLDivElement>} */
   const box = useRef(null);
   const width = useSignal(600);
-  const hover = useSignal(null);
+  const hover = useSignal(/** @type {string | null} */ (null));
   /** The first and the last page in view. */
   const view = useSignal([1, 1]);
   const fromPage = useRef(false);
@@ -20,7 +57,7 @@ export function Canvas({ editing, preview, zoom }) {
   const scale = zoom.value === "fit" ? Math.min(1.6, Math.max(0.2, (width.value - 2 * GAP - 24) / first.width)) : zoom.value;
   const count = Math.max(1, preview.pageCount.value);
   const sizes = Array.from({ length: count }, (_, index) => pages.get(index + 1) ?? first);
-  const tops = [];
+  const tops = /** @type {number[]} */ ([]);
   let top = GAP;
   for (const size of sizes) { tops.push(top); top += size.height * scale + GAP; }
 
@@ -30,9 +67,9 @@ export function Canvas({ editing, preview, zoom }) {
     const [low, high] = [element.scrollTop, element.scrollTop + element.clientHeight];
     const begins = tops.findIndex((at, index) => at + sizes[index].height * scale > low);
     const ends = tops.findLastIndex((at) => at < high);
-    const seen = [Math.max(1, begins + 1), Math.max(1, ends + 1)];
-    if (seen.join() !== view.value.join()) view.value = seen;
-    preview.show(...seen);
+    const [first, last] = [Math.max(1, begins + 1), Math.max(1, ends + 1)];
+    if (first !== view.value[0] || last !== view.value[1]) view.value = [first, last];
+    preview.show(first, last);
   };
   useEffect(() => {
     const watch = new ResizeObserver(() => { if (box.current) { width.value = box.current.clientWidth; look(); } });
@@ -50,11 +87,11 @@ export function Canvas({ editing, preview, zoom }) {
     if (y < box.current.scrollTop || bottom > box.current.scrollTop + box.current.clientHeight) box.current.scrollTo({ top: y - 60 });
   }, [editing.selected.value]);
 
-  const point = (event, page) => {
+  const point = (/** @type {PageEvent} */ event, /** @type {number} */ page) => {
     const bounds = event.currentTarget.getBoundingClientRect();
     return preview.at(page, (event.clientX - bounds.left) / scale, (event.clientY - bounds.top) / scale);
   };
-  const click = (event, page) => {
+  const click = (/** @type {PageEvent} */ event, /** @type {number} */ page) => {
     const found = point(event, page);
     if (!found) return;
     let path = existing(editing.document.value, found.path);
@@ -64,22 +101,14 @@ export function Canvas({ editing, preview, zoom }) {
     editing.selected.value = path;
   };
   // A document may have thousands of pages: those in view, and one before and after them, are there.
-  const near = sizes.map((size, index) => [size, index]).slice(Math.max(0, view.value[0] - 2), view.value[1] + 1);
+  const near = sizes.map((size, index) => ({ size, index })).slice(Math.max(0, view.value[0] - 2), view.value[1] + 1);
+  const widest = sizes.reduce((most, one) => Math.max(most, one.width), 0);
   const selected = editing.selected.value;
   const hovered = hover.value ?? editing.hovered.value;
-  const boxesOf = (page, path) => preview.boxes.value.filter((one) => one.page === page && path && one.path === path);
-  const mark = (one, kind) => html`<div key=${`${kind}${one.area}`} class=${names("node-box", kind)} style=${{
-    left: `${one.area[0] * scale}px`, top: `${one.area[1] * scale}px`, width: `${one.area[2] * scale}px`, height: `${one.area[3] * scale}px` }}></div>`;
   return html`<div class="canvas" ref=${box} onScroll=${look} tabindex="0" aria-label=${t("Pages")} role="region">
     ${preview.waiting.value && html`<div class="late" role="progressbar" aria-label=${t("Making the page")}></div>`}
     ${preview.failed.value && html`<div class="stale" role="status">${preview.goodSince.value
       ? t("Shown as of {when}, before the errors.", { when: when(preview.goodSince.value) }) : preview.message.value || t("The page cannot be shown yet.")}</div>`}
-    <div class="pages" style=${{ height: `${top}px`, width: `${sizes.reduce((most, one) => Math.max(most, one.width), 0) * scale + 2 * GAP}px` }}>
-      ${near.map(([size, index]) => html`<div class="page" key=${index} style=${{ top: `${tops[index]}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
-        onClick=${(event) => click(event, index + 1)} onPointerMove=${(event) => { hover.value = point(event, index + 1)?.path ?? null; }} onPointerLeave=${() => { hover.value = null; }}>
-        ${pages.get(index + 1) && html`<img src=${pages.get(index + 1).url} alt=${t("Page {page} of {count}", { page: index + 1, count })} draggable="false" />`}
-        ${hovered && hovered !== selected && boxesOf(index + 1, hovered).map((one) => mark(one, "hovered"))}
-        ${boxesOf(index + 1, selected).map((one) => mark(one, "chosen"))}
-      </div>`)}
-    </div></div>`;
+    <div class="pages" style=${{ height: `${top}px`, width: `${widest * scale + 2 * GAP}px` }}>${near.map(({ size, index }) => html`<${Page}
+        key=${index} ...${{ preview, scale, index, size, count, selected, hovered, top: tops[index], hover }} onChoose=${click} at=${point} />`)}</div></div>`;
 }

@@ -1,142 +1,136 @@
 // The state of an editor: one document for outline, form, page and JSON, with undo over all.
 
-import { signal, computed, batch, memory, debounced } from "./base.js";
+/** @import { Told } from "./saving.js" */
+/** @import { Json, Stored, Template } from "./types.js" */
+
+import { signal, computed, batch } from "./base.js";
 import { EditedDocument } from "./edited-document.js";
-import { json, request, Problem, Unreachable, tagOf } from "./api.js";
+import { Saving } from "./saving.js";
+import { json, request, Problem, statusOf, tagOf } from "./api.js";
 import { t } from "./text.js";
 
-/** Sample data above this length is not sent with each preview. */
-const LARGE = 200_000;
+/** Sample data above this length is named in a preview instead of sent with it. */
+const NAMED_FROM = 200_000;
+/** Sample data above this length is not kept in the browser. */
+const KEPT_UP_TO = 1_000_000;
 
+/** A template that is edited, with its sample data. */
 export class Editing extends EditedDocument {
+  /** @param {string} key */
   constructor(key) {
     super();
     this.key = key;
-    this.sample = signal({});
-    /** `idle`, `saving`, `saved`, `offline`, `clash` or `failed`. */
-    this.saving = signal("idle");
-    this.savedAt = signal(0);
-    this.failure = signal(null);
-    /** Version that callers get, and the one that the draft changes. */
-    this.live = signal(null);
-    this.base = null;
-    this.revision = null;
-    this.sampleRevision = null;
-    /** Sample data as the service has it, and the length of what is used as text. */
-    this.savedSample = null;
+    this.sample = signal(/** @type {Json} */ ({}));
+    /** Length of the sample data as text. */
     this.sampleSize = 0;
+    /** Version that callers get. */
+    this.live = signal(/** @type {number | null} */ (null));
     this.hasDraft = signal(false);
-    /** Whether the last change fits into what this browser keeps. */
-    this.isKept = true;
-    this.saveSoon = debounced(900, () => this.save());
-    this.saveSampleSoon = debounced(900, () => this.saveSample());
+    /** @type {Saving} */
+    this.draft = new Saving(`draft.${key}`, {
+      path: () => `templates/${key}/draft${this.draft.base ? `?base=${this.draft.base}` : ""}`,
+      current: () => this.document.value,
+      onTold: (told) => this.draftTold(told),
+    });
+    this.data = new Saving(`sample.${key}`, {
+      path: () => `templates/${key}/sample`,
+      current: () => this.sample.value,
+      onTold: ({ value }) => { if (value !== undefined) this.use(/** @type {Json} */ (value)); },
+    });
     this.name = computed(() => this.document.value?.name || this.key);
+  }
+
+  /**
+   * Another tab has changed, saved, published or discarded the draft.
+   * @param {Told} told
+   */
+  draftTold(told) {
+    batch(() => {
+      if (told.value) this.replace(/** @type {Template} */ (told.value), "tab");
+      this.hasDraft.value = told.state !== "idle";
+      if (told.state === "idle") this.live.value = told.base;
+    });
+  }
+
+  /** Nothing more is heard of other tabs. */
+  close() {
+    this.draft.close();
+    this.data.close();
   }
 
   /** Reads the template, its draft and its sample data. */
   async open() {
     const path = `templates/${this.key}`;
-    const optional = (promise) => promise.catch((error) => {
-      if (error instanceof Problem && error.status === 404) return null;
-      throw error;
-    });
     const [live, draft, sample] = await Promise.all([
       optional(request("GET", path)), optional(request("GET", `${path}/draft`)), optional(request("GET", `${path}/sample`)),
     ]);
-    if (!live && !draft) throw new Problem(404, { detail: t("There is no template with the key {key}.", { key: this.key }) });
+    const found = draft ?? live;
+    if (!found) throw new Problem(404, { detail: t("There is no template with the key {key}.", { key: this.key }) });
     this.live.value = live && tagOf(live);
-    const local = memory.get(`draft.${this.key}`);
-    this.base = draft ? Number(draft.headers.get("X-Draft-Base")) || null : this.live.value;
-    this.revision = draft && tagOf(draft);
-    this.sampleRevision = sample && tagOf(sample);
-    const stored = await (draft ?? live).json();
-    // What this browser has kept and not sent is newer than what the service has.
-    const kept = local && local.revision === this.revision && local.base === this.base ? local.document : null;
-    const clashes = local && !kept && JSON.stringify(local.document) !== JSON.stringify(stored);
+    const base = draft ? Number(draft.headers.get("X-Draft-Base")) || null : this.live.value;
+    const stored = /** @type {Template} */ (await found.json());
+    const storedSample = /** @type {Json | null} */ (sample && await sample.json());
+    const document = this.draft.begin(stored, draft && tagOf(draft), base);
     batch(() => {
-      this.hasDraft.value = Boolean(draft) || Boolean(kept) || clashes;
-      this.document.value = kept ?? (clashes ? local.document : stored);
-      if (clashes) this.saving.value = "clash";
+      this.hasDraft.value = Boolean(draft) || document !== stored;
+      this.document.value = document;
     });
-    if (sample) {
-      this.savedSample = await sample.json();
-      this.use(this.savedSample);
-    }
-    if (kept) this.saveSoon();
-    return { hasSample: Boolean(sample) };
+    const data = this.data.begin(storedSample, sample && tagOf(sample));
+    if (data !== null) this.use(data);
+    return { hasSample: data !== null };
   }
 
-  /** Keeps the draft here at once, and at the service soon. */
   keep() {
     this.hasDraft.value = true;
-    this.isKept = memory.set(`draft.${this.key}`, { document: this.document.value, base: this.base, revision: this.revision });
-    if (this.saving.value !== "clash") {
-      this.saving.value = "waiting";
-      this.saveSoon();
-    }
+    this.draft.keep();
   }
 
-  /** Sends the draft to the service. */
-  async save() {
-    this.saveSoon.cancel();
-    if (this.busy) {
-      this.saveSoon();
-      return;
-    }
-    this.busy = true;
-    const sent = this.document.value;
-    this.saving.value = "saving";
-    const base = this.base ? `?base=${this.base}` : "";
-    const headers = this.revision ? { "If-Match": `"${this.revision}"` } : {};
-    try {
-      const saved = await json("PUT", `templates/${this.key}/draft${base}`, { body: sent, headers });
-      this.revision = saved.revision;
-      this.savedAt.value = Date.now();
-      this.failure.value = null;
-      if (this.document.value === sent) {
-        memory.set(`draft.${this.key}`, null);
-        this.saving.value = "saved";
-      } else this.saveSoon();
-    } catch (error) {
-      this.fail(error);
-    } finally {
-      this.busy = false;
-    }
+  /**
+   * What the service has now: the draft, or the current version where there is none.
+   * @returns {Promise<Stored<Template>>}
+   */
+  async theirDraft() {
+    const draft = await optional(request("GET", `templates/${this.key}/draft`));
+    if (draft) return { revision: tagOf(draft), base: Number(draft.headers.get("X-Draft-Base")) || null, value: await draft.json() };
+    const live = await request("GET", `templates/${this.key}`);
+    return { revision: null, base: tagOf(live), value: await live.json() };
   }
 
-  fail(error) {
-    if (error instanceof Unreachable) {
-      this.saving.value = "offline";
-      setTimeout(() => this.saving.value === "offline" && this.save(), 3000);
-    } else if (error instanceof Problem && [404, 409, 412].includes(error.status)) {
-      this.saving.value = "clash";
-    } else {
-      this.saving.value = "failed";
-      this.failure.value = error;
-    }
-  }
-
-  /** What the service has now: the draft, or the current version where there is none. */
-  async theirs() {
-    try {
-      const response = await request("GET", `templates/${this.key}/draft`);
-      return { revision: tagOf(response), base: Number(response.headers.get("X-Draft-Base")) || null, document: await response.json() };
-    } catch (error) {
-      if (!(error instanceof Problem && error.status === 404)) throw error;
-      const response = await request("GET", `templates/${this.key}`);
-      return { revision: null, base: tagOf(response), document: await response.json() };
-    }
-  }
-
-  /** Ends a clash with `document`, which changes what the service has. */
-  settle(document, { revision, base }) {
-    this.revision = revision;
-    this.base = base;
-    this.saving.value = "idle";
+  /**
+   * Ends a clash of drafts with `document`, which changes what the service has.
+   * @param {Template} document
+   * @param {Stored<Template>} theirs
+   */
+  settleDraft(document, theirs) {
+    this.draft.settle(theirs);
     this.change(document, null);
-    this.save();
+    this.draft.save();
   }
 
+  /**
+   * The sample data that the service has now.
+   * @returns {Promise<Stored<Json>>}
+   */
+  async theirSample() {
+    const sample = await optional(request("GET", `templates/${this.key}/sample`));
+    return { revision: sample && tagOf(sample), base: null, value: sample ? await sample.json() : {} };
+  }
+
+  /**
+   * Ends a clash of sample data with `value`, which changes what the service has.
+   * @param {Json} value
+   * @param {Stored<Json>} theirs
+   */
+  settleSample(value, theirs) {
+    this.data.settle(theirs);
+    this.setSample(value);
+    this.data.save();
+  }
+
+  /**
+   * Takes sample data to show, which is not saved by that.
+   * @param {Json} value
+   */
   use(value) {
     this.sampleSize = JSON.stringify(value).length;
     this.sample.value = value;
@@ -144,63 +138,65 @@ export class Editing extends EditedDocument {
 
   /** The data of a request: large sample data is named, once the service has it. */
   get dataOfRequest() {
-    const isNamed = this.sampleSize > LARGE && this.savedSample === this.sample.value;
+    const isNamed = this.sampleSize > NAMED_FROM && this.data.stored === this.sample.value;
     return isNamed ? { sample: this.key } : { data: this.sample.value };
   }
 
+  /**
+   * Changes the sample data.
+   * @param {Json} value
+   */
   setSample(value) {
     this.use(value);
-    this.saveSampleSoon();
+    this.data.keep(this.sampleSize <= KEPT_UP_TO);
   }
 
-  async saveSample() {
-    const headers = this.sampleRevision ? { "If-Match": `"${this.sampleRevision}"` } : {};
-    try {
-      const sent = this.sample.value;
-      const saved = await json("PUT", `templates/${this.key}/sample`, { body: sent, headers });
-      this.sampleRevision = saved.revision;
-      this.savedSample = sent;
-    } catch (error) {
-      // Somebody else has changed it: the next change is based on theirs.
-      const response = await request("GET", `templates/${this.key}/sample`).catch(() => null);
-      this.sampleRevision = response && tagOf(response);
-      if (!(error instanceof Problem)) this.saveSampleSoon();
-    }
-  }
-
-  /** Publishes the draft as a new version. */
+  /**
+   * Publishes the draft as a new version.
+   * @param {string} note
+   * @returns {Promise<{version: number}>}
+   */
   async publish(note) {
-    await this.save();
-    if (this.saving.value !== "saved") throw this.failure.value ?? new Error(t("The draft is not saved yet."));
-    const headers = { "If-Match": `"${this.revision}"` };
+    await this.draft.save();
+    if (this.draft.state.value !== "saved") throw this.draft.failure.value ?? new Error(t("The draft is not saved yet."));
+    /** @type {{[name: string]: string}} */
+    const headers = { "If-Match": `"${this.draft.revision}"` };
     if (note) headers["X-Change-Note"] = encodeURIComponent(note);
-    const version = await json("POST", `templates/${this.key}/draft/publication`, { headers });
+    const version = /** @type {{version: number}} */ (await json("POST", `templates/${this.key}/draft/publication`, { headers }));
     batch(() => {
       this.live.value = version.version;
-      this.base = version.version;
-      this.revision = null;
+      this.draft.base = version.version;
+      this.draft.end();
       this.hasDraft.value = false;
-      this.saving.value = "idle";
     });
-    memory.set(`draft.${this.key}`, null);
     return version;
   }
 
   /** Discards the draft: the live version is what is edited. */
   async discard() {
-    this.saveSoon.cancel();
-    if (this.revision) await request("DELETE", `templates/${this.key}/draft`, { headers: { "If-Match": `"${this.revision}"` } });
-    memory.set(`draft.${this.key}`, null);
+    const { revision } = this.draft;
+    this.draft.soon.cancel();
+    if (revision) await request("DELETE", `templates/${this.key}/draft`, { headers: { "If-Match": `"${revision}"` } });
     const response = await request("GET", `templates/${this.key}`);
     const document = await response.json();
     batch(() => {
-      this.base = this.live.value = tagOf(response);
-      this.revision = null;
+      this.draft.base = this.live.value = tagOf(response);
       this.document.value = document;
+      this.draft.end();
       this.past.value = [];
       this.future.value = [];
       this.hasDraft.value = false;
-      this.saving.value = "idle";
     });
   }
+}
+
+/**
+ * The response to a request, or null if there is no such thing.
+ * @param {Promise<Response>} promise
+ */
+function optional(promise) {
+  return promise.catch((error) => {
+    if (statusOf(error) === 404) return null;
+    throw error;
+  });
 }

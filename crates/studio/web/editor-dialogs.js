@@ -1,18 +1,24 @@
-// Dialogs of the editor: publication, clashes of two editors, and the call of the API.
+// Dialogs of the editor: publication, and the call of the API.
 
-import { html, useSignal, useEffect } from "./base.js";
-import { differences, set, remove } from "./pointer.js";
+/** @import { PageEvent } from "./vendor-htm.js" */
+/** @import { Editing } from "./editing.js" */
+/** @import { Diagnostic } from "./types.js" */
+
+import { html, useSignal } from "./base.js";
 import { grouped } from "./drawer.js";
-import { root as service } from "./api.js";
-import { plain } from "./nodes.js";
-import { Dialog, Failure, Loading, say } from "./parts.js";
+import { asError, root as service, statusOf } from "./api.js";
+import { Dialog, Failure, say } from "./parts.js";
 import { t, tn } from "./text.js";
 
+/**
+ * Publishes the draft, with a note of what changed.
+ * @param {{editing: Editing, problems: Diagnostic[], onClose: () => void}} props
+ */
 export function Publish({ editing, problems, onClose }) {
   const note = useSignal("");
   const busy = useSignal(false);
-  const failure = useSignal(null);
-  const publish = async (event) => {
+  const failure = useSignal(/** @type {Error | null} */ (null));
+  const publish = async (/** @type {PageEvent} */ event) => {
     event.preventDefault();
     busy.value = true;
     failure.value = null;
@@ -21,60 +27,37 @@ export function Publish({ editing, problems, onClose }) {
       onClose();
       say(t("Version {version} is live: callers get it from now on.", { version: version.version }));
     } catch (error) {
-      failure.value = error.status === 412 || error.status === 409 ? new Error(t("Somebody has published another version meanwhile. Compare the versions, then decide.")) : error;
+      failure.value = [409, 412].includes(statusOf(error)) ? new Error(t("Somebody has published another version meanwhile. Compare the versions, then decide.")) : asError(error);
       busy.value = false;
     }
   };
   const warnings = grouped(problems).length;
-  return html`<${Dialog} title=${editing.live.value ? t("Publish {name} as a new version?", { name: editing.name.value }) : t("Publish {name}?", { name: editing.name.value })} onClose=${onClose}>
+  return html`<${Dialog}
+      title=${editing.live.value ? t("Publish {name} as a new version?", { name: editing.name.value }) : t("Publish {name}?", { name: editing.name.value })}
+      onClose=${onClose}>
     <p>${editing.live.value ? t("Version {version} is live now. Callers of {key} get the new one at once; earlier versions stay and can be restored.", { version: editing.live.value, key: editing.key }) : t("Callers can use the key {key} from now on.", { key: editing.key })}</p>
     ${warnings > 0 && html`<p class="small warn-text">${tn(warnings, "{count} warning remains.", "{count} warnings remain.")}</p>`}
-    <form onSubmit=${publish}><div class="field-box"><label class="label" for="note">${t("What changed")}</label><textarea id="note" class="area" rows="2" maxlength="500" value=${note.value} onInput=${(event) => { note.value = event.currentTarget.value; }}></textarea></div>
+    <form onSubmit=${publish}>
+      <div class="field-box">
+        <label class="label" for="note">${t("What changed")}</label>
+        <textarea id="note" class="area" rows="2" maxlength="500" value=${note.value}
+            onInput=${(event) => { note.value = event.currentTarget.value; }}></textarea></div>
       ${failure.value && html`<${Failure} error=${failure.value} />`}
-      <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button><button class="button primary" disabled=${busy.value}>${t("Publish")}</button></div></form></${Dialog}>`;
+      <div class="ends">
+        <button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button>
+        <button class="button primary" disabled=${busy.value}>${t("Publish")}</button></div></form></${Dialog}>`;
 }
 
-/** Two people have changed one draft: each difference is decided, and nothing is lost. */
-export function Clash({ editing, onClose }) {
-  const theirs = useSignal(null);
-  const failure = useSignal(null);
-  const taken = useSignal(new Set());
-  useEffect(() => {
-    editing.theirs().then((found) => { theirs.value = found; }, (error) => { failure.value = error; });
-  }, []);
-  if (!theirs.value) return html`<${Dialog} title=${t("Two people have changed this template")} onClose=${onClose}>${failure.value ? html`<${Failure} error=${failure.value} />` : html`<${Loading} />`}</${Dialog}>`;
-  const all = differences(theirs.value.document, editing.document.value);
-  const settle = () => {
-    // Later places first, so that the places of the earlier ones stay.
-    const chosen = all.filter((_, index) => taken.value.has(index)).reverse();
-    const merged = chosen.reduce((value, one) => (one.before === undefined ? remove(value, one.path) : set(value, one.path, one.before)), editing.document.value);
-    editing.settle(merged, theirs.value);
-    onClose();
-    say(t("Both changes are in the draft now."));
-  };
-  const mine = () => { editing.settle(editing.document.value, theirs.value); onClose(); };
-  const choose = (index, isTheirs) => {
-    const next = new Set(taken.value);
-    if (isTheirs) next.add(index); else next.delete(index);
-    taken.value = next;
-  };
-  const shown = (value) => (value === undefined ? t("removed") : plain(value).slice(0, 120) || JSON.stringify(value).slice(0, 120));
-  return html`<${Dialog} wide title=${t("Two people have changed this template")} onClose=${onClose}>
-    <p>${t("Choose for each place what stays. Yours is chosen; nothing is saved before you decide.")}</p>
-    <ul class="clash">${all.map((one, index) => html`<li key=${one.path}><code class="small quiet">${one.path}</code><div class="clash-pair" role="radiogroup" aria-label=${one.path}>
-      <label><input type="radio" name=${`clash-${index}`} checked=${!taken.value.has(index)} onChange=${() => choose(index, false)} /><span><b>${t("Yours")}</b> ${shown(one.after)}</span></label>
-      <label><input type="radio" name=${`clash-${index}`} checked=${taken.value.has(index)} onChange=${() => choose(index, true)} /><span><b>${t("Theirs")}</b> ${shown(one.before)}</span></label></div></li>`)}</ul>
-    ${all.length === 0 && html`<p>${t("Both are the same by now.")}</p>`}
-    <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Later")}</button><button type="button" class="button" onClick=${() => { editing.settle(theirs.value.document, theirs.value); onClose(); }}>${t("Take all of theirs")}</button>
-      <button type="button" class="button primary" onClick=${taken.value.size ? settle : mine}>${t("Save this choice")}</button></div></${Dialog}>`;
-}
-
-/** How a program renders the template. */
+/**
+ * How a program renders the template.
+ * @param {{editing: Editing, onClose: () => void}} props
+ */
 export function Copy({ editing, onClose }) {
   const language = useSignal("curl");
   const data = JSON.stringify(editing.sample.value);
   const url = new URL("render/pdf", service).href;
   const body = `{"template": ${JSON.stringify(editing.key)}, "data": ${data}}`;
+  /** @type {{[language: string]: string}} */
   const texts = {
     curl: `curl -sS --fail-with-body ${url} \\\n  -H "X-Api-Key: $PLATEN_API_KEY" -H "Content-Type: application/json" \\\n  -d '${body.replaceAll("'", "'\\''")}' -o ${editing.key}.pdf`,
     TypeScript: `const response = await fetch(${JSON.stringify(url)}, {\n  method: "POST",\n  headers: { "X-Api-Key": process.env.PLATEN_API_KEY!, "Content-Type": "application/json" },\n  body: JSON.stringify({ template: ${JSON.stringify(editing.key)}, data: ${data} }),\n});\nif (!response.ok) throw new Error((await response.json()).detail);\nconst pdf = new Uint8Array(await response.arrayBuffer());`,
@@ -83,9 +66,11 @@ export function Copy({ editing, onClose }) {
   };
   const text = texts[language.value];
   return html`<${Dialog} wide title=${t("Render this template from a program")} onClose=${onClose}>
-    <div class="segments" role="tablist">${Object.keys(texts).map((name) => html`<button type="button" role="tab" aria-selected=${language.value === name} onClick=${() => { language.value = name; }}>${name}</button>`)}</div>
+    <div class="segments" role="tablist">${Object.keys(texts).map((name) => html`<button type="button" role="tab"
+        aria-selected=${language.value === name} onClick=${() => { language.value = name; }}>${name}</button>`)}</div>
     <pre class="program" tabindex="0">${text}</pre>
     <p class="small quiet">${editing.live.value ? t("Callers get the live version, {version}.", { version: editing.live.value }) : t("Publish the template first: callers do not get drafts.")}</p>
-    <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Close")}</button><button type="button" class="button primary" onClick=${() => navigator.clipboard.writeText(text).then(() => say(t("Copied.")))}>${t("Copy")}</button></div></${Dialog}>`;
+    <div class="ends">
+      <button type="button" class="button" onClick=${onClose}>${t("Close")}</button>
+      <button type="button" class="button primary" onClick=${() => navigator.clipboard.writeText(text).then(() => say(t("Copied.")))}>${t("Copy")}</button></div></${Dialog}>`;
 }
-

@@ -1,7 +1,9 @@
 // The editor of a template: outline, pages and form of one document.
 
-import { html, useEffect, useMemo, useSignal, useSignalEffect, memory, names } from "./base.js";
-import { request, Unreachable } from "./api.js";
+/** @import { Signal } from "./vendor-signals.js" */
+/** @import { DataField, Diagnostic, Place, Schema, Session } from "./types.js" */
+
+import { html, useEffect, useMemo, useSignal, useSignalEffect, memory } from "./base.js";
 import { Editing } from "./editing.js";
 import { Preview } from "./preview.js";
 import { Outline } from "./outline.js";
@@ -10,47 +12,51 @@ import { Canvas } from "./canvas.js";
 import { JsonView } from "./json-view.js";
 import { Drawer, grouped } from "./drawer.js";
 import { Palette } from "./palette.js";
-import { Publish, Clash, Copy } from "./editor-dialogs.js";
+import { addField } from "./data-field.js";
+import { EditorTop } from "./editor-top.js";
+import { Toolbar } from "./toolbar.js";
+import { Publish, Copy } from "./editor-dialogs.js";
+import { DraftClash, SampleClash, saveNow } from "./save-state.js";
 import { schemaOfKind } from "./schema.js";
 import { sampleOf } from "./sample.js";
-import { Failure, Loading, Menu, say } from "./parts.js";
+import { Failure, Loading, say } from "./parts.js";
 import { Icon } from "./icons.js";
-import { t, tn, when, duration } from "./text.js";
+import { t } from "./text.js";
 
-const FORMATS = ["pdf", "docx", "pptx", "xlsx", "html", "csv"];
-
-export function Editor({ key: _, name, session }) {
+/**
+ * The page of the editor: reads the template, then shows it.
+ * @param {{name: string, session: Session}} props
+ */
+export function Editor({ name, session }) {
   const editing = useMemo(() => new Editing(name), [name]);
   const preview = useMemo(() => new Preview(editing), [editing]);
-  const root = useSignal(null);
-  const failure = useSignal(null);
+  const root = useSignal(/** @type {Schema | null} */ (null));
+  const failure = useSignal(/** @type {Error | null} */ (null));
   useEffect(() => {
     Promise.all([schemaOfKind("template"), editing.open()]).then(([schema, { hasSample }]) => {
-      if (!hasSample && editing.document.value.inputSchema) editing.use(sampleOf(editing.document.value.inputSchema));
+      const { inputSchema } = editing.document.value;
+      if (!hasSample && inputSchema) editing.use(sampleOf(inputSchema));
       root.value = schema;
     }).catch((error) => { failure.value = error; });
-    return () => preview.close();
+    return () => {
+      preview.close();
+      editing.close();
+    };
   }, [editing]);
-  if (failure.value) return html`<main class="content"><${Failure} error=${failure.value} /><p><a href="#/templates">${t("All templates")}</a></p></main>`;
+  if (failure.value) return html`<main class="content">
+    <${Failure} error=${failure.value} /><p><a href="#/templates">${t("All templates")}</a></p></main>`;
   if (!root.value) return html`<main class="content"><${Loading} /></main>`;
   return html`<${Work} key=${name} ...${{ editing, preview, root: root.value, locked: !session.mayChange }} />`;
 }
 
-function savedText(editing) {
-  const texts = {
-    saving: t("Saving"), waiting: t("Saving"), saved: t("Saved {when}", { when: when(editing.savedAt.value) }),
-    offline: editing.isKept ? t("Offline, kept in this browser") : t("Offline, and too large to keep in this browser: leave this page open"), clash: t("Changed by somebody else"), failed: t("Not saved"),
-  };
-  return texts[editing.saving.value] ?? "";
-}
-
+/** @param {{editing: Editing, preview: Preview, root: Schema, locked: boolean}} props */
 function Work({ editing, preview, root, locked }) {
   const view = useSignal("design");
-  const zoom = useSignal("fit");
-  const drawer = useSignal(memory.get("drawer") ?? innerHeight > 860);
+  const zoom = useSignal(/** @type {"fit" | number} */ ("fit"));
+  const drawer = useSignal(/** @type {boolean | null} */ (memory.get("drawer")) ?? innerHeight > 860);
   const tab = useSignal("data");
   const folded = useSignal(new Set(["/page"]));
-  const dialog = useSignal(null);
+  const dialog = useSignal(/** @type {string | null} */ (null));
   const pane = useSignal("page");
   const isHtml = editing.document.value.kind === "html";
   useSignalEffect(() => {
@@ -59,25 +65,26 @@ function Work({ editing, preview, root, locked }) {
   });
   useSignalEffect(() => { memory.set("drawer", drawer.value); });
   const problems = preview.problems.value;
+  /** @type {Map<string, number>} */
   const pages = new Map();
   for (const box of preview.boxes.value) if (!pages.has(box.path)) pages.set(box.path, box.page);
-  const toView = (name) => {
+  const toView = (/** @type {string} */ name) => {
     if (name === "design" && editing.broken.value) editing.broken.value = null;
     view.value = name;
   };
-  const step = (by) => {
+  const step = (/** @type {number} */ by) => {
     const all = grouped(problems);
     const at = all.findIndex((one) => one.path === editing.selected.value);
     const next = all[(at + by + all.length) % all.length];
     if (next) editing.selected.value = next.path;
   };
   useEffect(() => {
-    const keys = (event) => {
+    const keys = (/** @type {KeyboardEvent} */ event) => {
       const control = event.ctrlKey || event.metaKey;
-      const act = (work) => { event.preventDefault(); work(); };
+      const act = (/** @type {() => void} */ work) => { event.preventDefault(); work(); };
       if (control && event.key.toLowerCase() === "z" && !inCode(event)) act(() => (event.shiftKey ? editing.redo() : editing.undo()));
       else if (control && event.key.toLowerCase() === "y") act(() => editing.redo());
-      else if (control && event.key === "s") act(() => editing.save().then(() => say(savedText(editing))));
+      else if (control && event.key === "s") act(() => saveNow(editing));
       else if (control && event.key === "j") act(() => toView(view.value === "json" ? "design" : "json"));
       else if (control && event.key === "b") act(() => { drawer.value = !drawer.value; });
       else if (event.key === "F8") act(() => step(event.shiftKey ? -1 : 1));
@@ -87,66 +94,50 @@ function Work({ editing, preview, root, locked }) {
     return () => removeEventListener("keydown", keys);
   }, [problems]);
   const box = preview.boxes.value.find((one) => one.path === editing.selected.value);
-  const download = async (format) => {
-    try {
-      const response = await request("POST", `render/${format}`, { body: { definition: editing.document.value, data: editing.sample.value } });
-      const warnings = response.headers.get("X-Render-Warnings");
-      save(await response.blob(), `${editing.key}.${format}`);
-      say(warnings ? t("Downloaded. What this format lacks: {warnings}", { warnings }) : t("Downloaded {name}", { name: `${editing.key}.${format}` }));
-    } catch (error) {
-      say(error instanceof Unreachable ? t("The service does not answer.") : error.message, true);
-    }
-  };
-  const hasErrors = preview.failed.value;
-  return html`<div class=${names("editor", !drawer.value && "no-drawer")} data-pane=${pane.value}>
-    <header class="editor-top"><a class="brand-small" href="#/templates" aria-label=${t("All templates")}><img src="studio/icon.svg" alt="" width="22" height="22" /></a>
-      <div class="grow row crumbs"><a href="#/templates">${t("Templates")}</a><${Icon} name="chevron" /><h1 class="cut">${editing.name.value}</h1><code class="quiet cut wide-only">${editing.key}</code>
-        ${editing.hasDraft.value ? html`<span class="badge on">${t("Draft")}</span>` : html`<span class="badge ok">${t("v{version} live", { version: editing.live.value })}</span>`}
-        <span class="small quiet cut" role="status">${savedText(editing)}</span>
-        ${editing.saving.value === "clash" && html`<button type="button" class="button danger" onClick=${() => { dialog.value = "clash"; }}>${t("Compare and choose…")}</button>`}
-        ${editing.saving.value === "failed" && html`<span class="small bad-text cut">${editing.failure.value?.message}</span>`}</div>
-      ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} title=${`${t("Undo")} (Ctrl Z)`} aria-label=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button>
-        <button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} title=${`${t("Redo")} (Ctrl Shift Z)`} aria-label=${t("Redo")} onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
-      <a class="button plain wide-only" href=${`#/templates/${editing.key}/versions`}><${Icon} name="history" />${t("Versions")}</a>
-      <${Menu} label=${t("Download")} icon="download">${FORMATS.map((format) => html`<button type="button" key=${format} onClick=${() => download(format)}>${format.toUpperCase()}</button>`)}
-        <button type="button" onClick=${() => { dialog.value = "copy"; }}><${Icon} name="code" />${t("Copy as program…")}</button>
-        ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button" onClick=${() => editing.discard().then(() => say(t("The draft was discarded.")), (error) => say(error.message, true))}><${Icon} name="trash" />${t("Discard the draft")}</button>`}</${Menu}>
-      ${!locked && html`<button type="button" class="button primary" disabled=${hasErrors || !editing.hasDraft.value} title=${hasErrors ? t("There are errors: see Problems") : ""} onClick=${() => { dialog.value = "publish"; }}>${t("Publish…")}</button>`}</header>
-    <aside class="editor-outline" aria-label=${t("Outline")}><div class="row pane-head"><h2 class="grow">${t("Outline")}</h2>${!locked && html`<button type="button" class="button" onClick=${() => { dialog.value = "add"; }}><${Icon} name="plus" />${t("Add")}</button>`}</div>
-      ${isHtml ? html`<p class="notice">${t("An HTML template is edited as JSON.")}</p>` : html`<${Outline} ...${{ editing, root, problems, pages, folded, locked, say }} onAdd=${() => { if (!locked) dialog.value = "add"; }} />`}</aside>
-    <main class="editor-page"><div class="row toolbar"><div class="segments" role="tablist" aria-label=${t("View")}>${[["design", t("Design")], ["json", "JSON"]].map(([name, label]) => html`<button type="button" role="tab" aria-selected=${view.value === name} onClick=${() => toView(name)}>${label}</button>`)}</div>
-        <span class="grow"></span>
-        ${problems.length > 0 && html`<button type="button" class=${names("badge", problems.some((one) => one.severity === "error") ? "bad" : "warn", "as-button")} onClick=${() => { drawer.value = true; tab.value = "problems"; }}>${tn(grouped(problems).length, "{count} problem", "{count} problems")}</button>`}
-        <span class="small quiet num" title=${t("Time of the last preview")}>${preview.time.value !== null && duration(preview.time.value)}</span>
-        <button type="button" class="button plain icon" aria-label=${t("Smaller")} onClick=${() => { zoom.value = Math.max(0.25, Math.round(((zoom.value === "fit" ? 1 : zoom.value) - 0.15) * 100) / 100); }}><${Icon} name="minus" /></button>
-        <button type="button" class="button plain num" title=${t("Fit to the width")} onClick=${() => { zoom.value = "fit"; }}>${zoom.value === "fit" ? t("Fit") : `${Math.round(zoom.value * 100)} %`}</button>
-        <button type="button" class="button plain icon" aria-label=${t("Larger")} onClick=${() => { zoom.value = Math.min(4, Math.round(((zoom.value === "fit" ? 1 : zoom.value) + 0.15) * 100) / 100); }}><${Icon} name="plus" /></button>
-        ${!drawer.value && html`<button type="button" class="button plain" onClick=${() => { drawer.value = true; }}><${Icon} name="data" />${t("Data")}</button>`}</div>
-      ${view.value === "json" ? html`<div class="halves"><${JsonView} ...${{ editing, root, problems, locked }} /><${Canvas} ...${{ editing, preview, zoom }} /></div>` : html`<${Canvas} ...${{ editing, preview, zoom }} />`}
-      ${drawer.value && html`<${Drawer} ...${{ editing, problems, tab, locked, say }} onClose=${() => { drawer.value = false; }} />`}</main>
+  const open = (/** @type {string} */ name) => { dialog.value = name; };
+  const add = (/** @type {DataField} */ field, /** @type {Place | undefined} */ where) => addField(editing, root, field, where);
+  return html`<div class="editor" data-pane=${pane.value}>
+    <${EditorTop} ...${{ editing, locked, hasErrors: preview.failed.value }} onOpen=${open} />
+    <aside class="editor-outline" aria-label=${t("Outline")}>
+      <div class="row pane-head">
+        <h2 class="grow">${t("Outline")}</h2>
+        ${!locked && html`<button type="button" class="button" onClick=${() => { dialog.value = "add"; }}><${Icon} name="plus" />${t("Add")}</button>`}</div>
+      ${isHtml ? html`<p class="notice">${t("An HTML template is edited as JSON.")}</p>` : html`<${Outline}
+          ...${{ editing, root, problems, pages, folded, locked, say }} onField=${add} onAdd=${() => { if (!locked) dialog.value = "add"; }} />`}</aside>
+    <main class="editor-page">
+      <${Toolbar} ...${{ preview, view: view.value, zoom, drawer, tab }} onView=${toView} />
+      ${view.value === "json" ? html`<div class="halves">
+        <${JsonView} ...${{ editing, root, problems, locked }} /><${Canvas} ...${{ editing, preview, zoom }} /></div>` : html`<${Canvas}
+            ...${{ editing, preview, zoom }} />`}
+      ${drawer.value && html`<${Drawer} ...${{ editing, problems, tab, locked, say }} onAdd=${add} onClose=${() => { drawer.value = false; }} />`}</main>
     <aside class="editor-form" aria-label=${t("Properties")}>${!isHtml && html`<${Form} ...${{ editing, root, problems, locked, box }} />`}</aside>
-    <nav class="pane-tabs" aria-label=${t("Panes")}>${[["outline", t("Outline")], ["page", t("Page")], ["form", t("Properties")]].map(([name, label]) => html`<button type="button" aria-pressed=${pane.value === name} onClick=${() => { pane.value = name; }}>${label}</button>`)}</nav>
-    ${dialog.value === "add" && html`<${Palette} ...${{ editing, root }} onClose=${() => { dialog.value = null; }} />`}
-    ${dialog.value === "publish" && html`<${Publish} ...${{ editing, problems }} onClose=${() => { dialog.value = null; }} />`}
-    ${dialog.value === "clash" && html`<${Clash} editing=${editing} onClose=${() => { dialog.value = null; }} />`}
-    ${dialog.value === "copy" && html`<${Copy} editing=${editing} onClose=${() => { dialog.value = null; }} />`}
-  </div>`;
+    <nav class="pane-tabs" aria-label=${t("Panes")}>${[["outline", t("Outline")], ["page", t("Page")], ["form", t("Properties")]].map(([name, label]) => html`<button
+        type="button" aria-pressed=${pane.value === name} onClick=${() => { pane.value = name; }}>${label}</button>`)}</nav>
+    <${Dialogs} ...${{ editing, root, problems, dialog }} /></div>`;
 }
 
-/** Whether an event comes from the code view, which has its own keys. */
-const inCode = (event) => event.composedPath().some((one) => one.classList?.contains("cm-editor"));
+/** @param {{editing: Editing, root: Schema, problems: Diagnostic[], dialog: Signal<string | null>}} props */
+function Dialogs({ editing, root, problems, dialog }) {
+  const close = () => { dialog.value = null; };
+  return html`${dialog.value === "add" && html`<${Palette} ...${{ editing, root }} onClose=${close} />`}
+    ${dialog.value === "publish" && html`<${Publish} ...${{ editing, problems }} onClose=${close} />`}
+    ${dialog.value === "draft" && html`<${DraftClash} editing=${editing} onClose=${close} />`}
+    ${dialog.value === "sample" && html`<${SampleClash} editing=${editing} onClose=${close} />`}
+    ${dialog.value === "copy" && html`<${Copy} editing=${editing} onClose=${close} />`}`;
+}
 
+/**
+ * Whether an event comes from the code view, which has its own keys.
+ * @param {Event} event
+ */
+const inCode = (event) => event.composedPath().some((one) => one instanceof Element && one.classList.contains("cm-editor"));
+
+/** What gets the focus in each pane. */
+const PANES = [".editor-outline .tree", ".canvas", ".editor-form input, .editor-form textarea, .editor-form button", ".drawer button"];
+
+/** @param {number} by */
 function focusPane(by) {
-  const panes = [".editor-outline .tree", ".canvas", ".editor-form input, .editor-form textarea, .editor-form button", ".drawer button"].map((one) => document.querySelector(one)).filter(Boolean);
+  const panes = PANES.flatMap((one) => /** @type {HTMLElement | null} */ (document.querySelector(one)) ?? []);
   const at = panes.findIndex((one) => one.closest("aside, section, .canvas")?.contains(document.activeElement));
   panes[(at + by + panes.length) % panes.length]?.focus();
-}
-
-/** Saves a file of this browser. */
-export function save(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

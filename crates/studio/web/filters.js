@@ -1,5 +1,6 @@
 // Filters of expressions, as docs/reference/expressions.md describes them: name, use, and meaning.
 
+/** All filters: name, what a suggestion inserts, and what it does. */
 export const filters = [
   ["currency", "currency", "Money, in the currency of the template or another."],
   ["number", "number(2)", "With the separators of the locale."],

@@ -1,7 +1,12 @@
 // The editor of a flow: a map of its steps, a form for the chosen one, its JSON, and a test.
 
+/** @import { Signal } from "./vendor-signals.js" */
+/** @import { LastTimes } from "./flow-map.js" */
+/** @import { Diagnostic, FlowDefinition, FlowEntry, FlowStep, Json, Place, RunEntry, Schema, Session } from "./types.js" */
+/** @typedef {Awaited<ReturnType<typeof load>>} Loaded a flow as the service has it, with its last runs */
+
 import { html, useSignal, useEffect, useMemo, memory, names } from "./base.js";
-import { json, request, tagOf } from "./api.js";
+import { asError, json, Problem, request, statusOf, tagOf } from "./api.js";
 import { EditedDocument } from "./edited-document.js";
 import { Form } from "./form.js";
 import { JsonControl } from "./fields.js";
@@ -11,15 +16,19 @@ import { schemaOfKind, typesOf } from "./schema.js";
 import { get } from "./pointer.js";
 import { words } from "./nodes.js";
 import { Dialog, Failure, Loading, useLoaded, say } from "./parts.js";
+import { UndoButtons, useUndoKeys } from "./undo-buttons.js";
 import { Icon } from "./icons.js";
 import { State } from "./runs.js";
 import { t, when, duration } from "./text.js";
 
 class EditedFlow extends EditedDocument {
+  /** @param {string} key */
   constructor(key) {
     super();
     this.key = key;
     this.icon = stepIcon;
+    this.version = 0;
+    this.stored = /** @type {FlowDefinition} */ ({});
   }
 
   /** What is not saved as a version survives a reload. */
@@ -27,9 +36,13 @@ class EditedFlow extends EditedDocument {
     memory.set(`flow.${this.key}`, { version: this.version, document: this.document.value });
   }
 
-  /** Begins with a version of the service, or with what was kept of it. */
+  /**
+   * Begins with a version of the service, or with what was kept of it.
+   * @param {FlowDefinition} document
+   * @param {number} version
+   */
   begin(document, version) {
-    const kept = memory.get(`flow.${this.key}`);
+    const kept = /** @type {{version: number, document: FlowDefinition} | null} */ (memory.get(`flow.${this.key}`));
     this.version = version;
     this.stored = document;
     this.past.value = [];
@@ -42,15 +55,21 @@ class EditedFlow extends EditedDocument {
   }
 }
 
-/** A new step of a type, which is valid. */
+/**
+ * A new step of a type, which is valid.
+ * @param {string} type
+ * @param {FlowDefinition} document
+ * @returns {FlowStep}
+ */
 function newStep(type, document) {
   const taken = new Set(JSON.stringify(document).match(/"name":"[^"]*"/g) ?? []);
-  const free = (wish) => {
+  const free = (/** @type {string} */ wish) => {
     for (let count = 1; ; count += 1) {
       const name = count === 1 ? wish : `${wish}${count}`;
       if (!taken.has(`"name":"${name}"`)) return name;
     }
   };
+  /** @type {{[type: string]: FlowStep}} */
   const made = {
     code: { source: "export default (input, ctx) => {\n  return input;\n};\n", input: "{{ trigger }}" }, render: { template: "", data: "{{ trigger }}", format: "pdf" },
     http: { method: "GET", url: "" }, loop: { items: "trigger.items", steps: [] }, branch: { branches: [{ name: "first", when: "true", steps: [] }] },
@@ -59,58 +78,110 @@ function newStep(type, document) {
   return { name: free(type), type, ...made[type] };
 }
 
+/** @param {string} name */
 async function load(name) {
   const response = await request("GET", `flows/${name}`);
-  const [flow, flows, runs] = [await response.json(), await json("GET", "flows?limit=200"), await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=5`)];
-  const last = runs.runs[0] ? await json("GET", `runs/${runs.runs[0].id}`) : null;
-  return { flow, version: tagOf(response), published: flows.flows.find((one) => one.key === name)?.published ?? null, runs: runs.runs, last };
+  const flow = /** @type {FlowDefinition} */ (await response.json());
+  const { flows } = /** @type {{flows: FlowEntry[]}} */ (await json("GET", "flows?limit=200"));
+  const { runs } = /** @type {{runs: RunEntry[]}} */ (await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=5`));
+  const last = runs[0] ? /** @type {RunEntry} */ (await json("GET", `runs/${runs[0].id}`)) : null;
+  return { flow, version: tagOf(response) ?? 0, published: flows.find((one) => one.key === name)?.published ?? null, runs, last };
 }
 
-/** Time and state of each step in the last run. */
+/**
+ * Time and state of each step in the last run.
+ * @param {RunEntry | null} run
+ * @returns {LastTimes}
+ */
 function lastTimes(run) {
   const found = new Map();
   for (const report of run?.steps ?? []) {
-    const name = report.path.split(".").at(-1).replace(/\[\d+\]$/, "");
+    const name = report.path.slice(report.path.lastIndexOf(".") + 1).replace(/\[\d+\]$/, "");
     found.set(name, { time: duration((report.durationUs ?? 0) / 1000), error: Boolean(report.error) });
   }
   return found;
 }
 
+/** @param {{editing: EditedFlow, found: Loaded, locked: boolean, changed: boolean, busy: boolean, onSave: () => void, onPublish: () => void}} props */
+function FlowHead({ editing, found, locked, changed, busy, onSave, onPublish }) {
+  const { key } = editing;
+  return html`<header class="head">
+    <div class="grow">
+      <p class="small crumbs row"><a href="#/flows">${t("Flows")}</a><${Icon} name="chevron" /><code>${key}</code></p>
+      <h1 class="row">
+        ${editing.document.value.name || key} ${found.published ? html`<span class="badge ok">${t("v{version} live", { version: found.published })}</span>` : html`<span
+            class="badge warn">${t("Draft only")}</span>`}
+        ${changed && html`<span class="badge on">${t("Not saved")}</span>`}</h1></div>
+    ${!locked && html`<${UndoButtons} editing=${editing} />`}<a class="button" href=${`#/runs?flow=${key}`}><${Icon} name="runs" />${t("Runs")}</a>
+    ${!locked && html`<button type="button" class="button" disabled=${!changed || busy} onClick=${onSave}>${t("Save")}</button>
+      <button type="button" class="button primary" disabled=${changed || busy || found.published === found.version} onClick=${onPublish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>`;
+}
+
+/** @param {{editing: EditedFlow, onChoose: () => void}} props */
+function Begin({ editing, onChoose }) {
+  const flow = editing.document.value;
+  const all = [
+    { pointer: "", icon: "flow", title: flow.name || editing.key, text: flow.description ?? t("Key, secrets, limits") },
+    { pointer: "/trigger", icon: "trigger", title: t("Trigger"), text: flow.trigger?.type ?? "" },
+  ];
+  const choose = (/** @type {string} */ pointer) => {
+    editing.selected.value = pointer;
+    onChoose();
+  };
+  return all.map(({ pointer, icon, title, text }) => html`<button type="button" key=${icon} aria-pressed=${editing.selected.value === pointer}
+      class=${names("step", icon, editing.selected.value === pointer && "chosen")} onClick=${() => choose(pointer)}>
+    <${Icon} name=${stepIcon(icon)} /><span class="grow cut"><b class="cut">${title}</b><small class="quiet cut">${text}</small></span></button>`);
+}
+
+/** @param {{found: Loaded, trigger: Signal<Json>, mayRun: boolean, changed: boolean, onRun: () => void}} props */
+function FlowTest({ found, trigger, mayRun, changed, onRun }) {
+  return html`<div class="flow-test">
+  <p class="small quiet">${t("Runs version {version} with this as its trigger.", { version: found.version })}</p>
+  <label class="away" for="flow-trigger">${t("Trigger")}</label>
+  <${JsonControl} id="flow-trigger" label=${t("Trigger")} value=${trigger.value}
+      onChange=${(/** @type {Json | undefined} */ next) => { trigger.value = next ?? {}; }} />
+  <p class="field-box">
+    <button type="button" class="button" disabled=${!mayRun} title=${changed ? t("Save first") : ""} onClick=${onRun}>
+      <${Icon} name="play" />${t("Run with this")}</button></p>
+  <h2 class="field-box">${t("Last runs")}</h2>
+  ${found.runs.length === 0 ? html`<p class="quiet">${t("No runs yet")}</p>` : html`<ul>${found.runs.map((run) => html`<li
+      class="row last-run" key=${run.id}>
+    <${State} name=${run.state} /><a class="mono" href=${`#/runs/${run.id}`}>${run.id}</a><span class="grow"></span>
+    <span class="small quiet">${when(run.createdAt)}</span></li>`)}</ul>`}</div>`;
+}
+
+/**
+ * The page of a flow.
+ * @param {{name: string, session: Session}} props
+ */
 export function Flow({ name, session }) {
-  const { value, error, again } = useLoaded(async () => [await load(name), await schemaOfKind("flow")], [name]);
+  const { value, error, again } = useLoaded(async () => ({ found: await load(name), root: await schemaOfKind("flow") }), [name]);
   const editing = useMemo(() => new EditedFlow(name), [name]);
-  const problems = useSignal([]);
+  const problems = useSignal(/** @type {Diagnostic[]} */ ([]));
   const busy = useSignal(false);
   const view = useSignal("form");
-  const adding = useSignal(null);
-  const trigger = useSignal(memory.get(`trigger.${name}`) ?? {});
-  useEffect(() => { if (value) editing.begin(value[0].flow, value[0].version); }, [value]);
-  useEffect(() => {
-    const keys = (event) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.closest?.(".json-host")) return;
-      event.preventDefault();
-      if (event.shiftKey) editing.redo(); else editing.undo();
-    };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
-  }, [editing]);
-  if (error) return html`<main class="content"><${Failure} error=${error} onRetry=${again} /></main>`;
-  if (!value || !editing.document.value) return html`<main class="content"><${Loading} /></main>`;
-  const [found, root] = value;
+  const adding = useSignal(/** @type {Place | null} */ (null));
+  const trigger = useSignal(/** @type {Json} */ (memory.get(`trigger.${name}`) ?? {}));
+  useEffect(() => { if (value) editing.begin(value.found.flow, value.found.version); }, [value]);
+  useUndoKeys(editing);
+  // Read before anything is returned, so that what is shown follows it.
   const flow = editing.document.value;
+  if (error) return html`<main class="content"><${Failure} error=${error} onRetry=${again} /></main>`;
+  if (!value || !editing.version) return html`<main class="content"><${Loading} /></main>`;
+  const { found, root } = value;
   const locked = !session.mayChange;
   const changed = editing.isChanged;
-  const attempt = async (work) => {
+  const attempt = async (/** @type {() => Promise<void>} */ work) => {
     busy.value = true;
     problems.value = [];
     try { await work(); } catch (failure) {
-      problems.value = failure.diagnostics ?? [];
-      say(failure.status === 412 ? t("Somebody has changed this flow meanwhile: reload, then change it again.") : failure.message, true);
+      problems.value = failure instanceof Problem ? failure.diagnostics : [];
+      say(statusOf(failure) === 412 ? t("Somebody has changed this flow meanwhile: reload, then change it again.") : asError(failure).message, true);
     }
     busy.value = false;
   };
   const save = () => attempt(async () => {
-    const info = await json("PUT", `flows/${name}`, { body: flow, headers: { "If-Match": `"${found.version}"` } });
+    const info = /** @type {{version: number}} */ (await json("PUT", `flows/${name}`, { body: flow, headers: { "If-Match": `"${found.version}"` } }));
     memory.set(`flow.${name}`, null);
     say(t("Saved as version {version}, not published yet.", { version: info.version }));
     again();
@@ -122,36 +193,41 @@ export function Flow({ name, session }) {
   });
   const test = () => attempt(async () => {
     memory.set(`trigger.${name}`, trigger.value);
-    const run = await json("POST", `flows/${name}/runs?version=${found.version}`, { body: trigger.value });
+    const run = /** @type {{run: string}} */ (await json("POST", `flows/${name}/runs?version=${found.version}`, { body: trigger.value }));
     location.hash = `#/runs/${run.run}`;
   });
   const tabs = [["form", t("Step")], ["json", "JSON"], ["test", t("Test")]];
-  return html`<main class="content flow-page"><header class="head"><div class="grow"><p class="small crumbs row"><a href="#/flows">${t("Flows")}</a><${Icon} name="chevron" /><code>${name}</code></p><h1 class="row">${flow.name || name} ${found.published ? html`<span class="badge ok">${t("v{version} live", { version: found.published })}</span>` : html`<span class="badge warn">${t("Draft only")}</span>`}${changed && html`<span class="badge on">${t("Not saved")}</span>`}</h1></div>
-      ${!locked && html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} aria-label=${t("Undo")} title=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button><button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} aria-label=${t("Redo")} title=${t("Redo")} onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`}
-      <a class="button" href=${`#/runs?flow=${name}`}><${Icon} name="runs" />${t("Runs")}</a>
-      ${!locked && html`<button type="button" class="button" disabled=${!changed || busy.value} onClick=${save}>${t("Save")}</button>
-      <button type="button" class="button primary" disabled=${changed || busy.value || found.published === found.version} onClick=${publish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>
-    ${problems.value.length > 0 && html`<ul class="notice bad problems-of-flow">${problems.value.map((one) => html`<li>${one.message} <code class="small">${one.path}</code></li>`)}</ul>`}
-    <div class="flow"><section class="map" aria-label=${t("Steps")}>
-        ${[["", "flow", flow.name || name, flow.description ?? t("Key, secrets, limits")], ["/trigger", "trigger", t("Trigger"), flow.trigger?.type ?? ""]].map(([pointer, icon, title, text]) => html`<button type="button" key=${icon} class=${names("step", icon, editing.selected.value === pointer && "chosen")} aria-pressed=${editing.selected.value === pointer} onClick=${() => { editing.selected.value = pointer; view.value = "form"; }}><${Icon} name=${stepIcon(icon)} /><span class="grow cut"><b class="cut">${title}</b><small class="quiet cut">${text}</small></span></button>`)}
-        <${Steps} list="/steps" steps=${flow.steps} ...${{ editing, problems: problems.value, locked, last: lastTimes(found.last) }} onAdd=${(list, index) => { adding.value = { list, index }; }} /></section>
-      <section class="flow-side" aria-label=${t("Properties")}><div class="tabs" role="tablist">${tabs.map(([kind, label]) => html`<button type="button" role="tab" aria-selected=${view.value === kind} onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
+  return html`<main class="content flow-page">
+    <${FlowHead} ...${{ editing, found, locked, changed, busy: busy.value }} onSave=${save} onPublish=${publish} />
+    ${problems.value.length > 0 && html`<ul class="notice bad problems-of-flow">${problems.value.map((one) => html`<li>
+      ${one.message} <code class="small">${one.path}</code></li>`)}</ul>`}
+    <div class="flow">
+      <section class="map" aria-label=${t("Steps")}>
+        <${Begin} editing=${editing} onChoose=${() => { view.value = "form"; }} />
+        <${Steps} list="/steps" steps=${flow.steps} ...${{ editing, problems: problems.value, locked, last: lastTimes(found.last) }}
+            onAdd=${(/** @type {string} */ list, /** @type {number} */ index) => { adding.value = { list, index }; }} /></section>
+      <section class="flow-side" aria-label=${t("Properties")}>
+        <div class="tabs" role="tablist">${tabs.map(([kind, label]) => html`<button type="button" role="tab" aria-selected=${view.value === kind}
+            onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
         ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked }} />`}
         ${view.value === "json" && html`<div class="flow-json"><${JsonView} ...${{ editing, root, problems: problems.value, locked }} /></div>`}
-        ${view.value === "test" && html`<div class="flow-test"><p class="small quiet">${t("Runs version {version} with this as its trigger.", { version: found.version })}</p><label class="away" for="flow-trigger">${t("Trigger")}</label><${JsonControl} id="flow-trigger" label=${t("Trigger")} value=${trigger.value} onChange=${(next) => { trigger.value = next ?? {}; }} />
-          <p class="field-box"><button type="button" class="button" disabled=${busy.value || changed} title=${changed ? t("Save first") : ""} onClick=${test}><${Icon} name="play" />${t("Run with this")}</button></p>
-          <h2 class="field-box">${t("Last runs")}</h2>${found.runs.length === 0 ? html`<p class="quiet">${t("No runs yet")}</p>` : html`<ul>${found.runs.map((run) => html`<li class="row last-run" key=${run.id}><${State} name=${run.state} /><a class="mono" href=${`#/runs/${run.id}`}>${run.id}</a><span class="grow"></span><span class="small quiet">${when(run.createdAt)}</span></li>`)}</ul>`}</div>`}</section></div>
-    ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }} onChoose=${(type) => {
-      const { list, index } = adding.value;
-      if (!Array.isArray(get(editing.document.value, list))) editing.set(list, []);
-      editing.insert(list, index, newStep(type, editing.document.value));
-      view.value = "form";
-      adding.value = null;
-    }} />`}</main>`;
+        ${view.value === "test" && html`<${FlowTest} ...${{ found, trigger, mayRun: !busy.value && !changed, changed }} onRun=${test} />`}</section></div>
+    ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }}
+        onChoose=${(/** @type {string} */ type) => {
+          if (!adding.value) return;
+          const { list, index } = adding.value;
+          if (!Array.isArray(get(editing.document.value, list))) editing.set(list, []);
+          editing.insert(list, index, newStep(type, editing.document.value));
+          view.value = "form";
+          adding.value = null;
+        }} />`}</main>`;
 }
 
+/** @param {{root: Schema, onClose: () => void, onChoose: (type: string) => void}} props */
 function AddStep({ root, onClose, onChoose }) {
   const types = typesOf(root, "Step");
-  return html`<${Dialog} wide title=${t("Add a step")} onClose=${onClose}><div class="palette">${types.map((one) => html`<button type="button" class="palette-item" key=${one.type} onClick=${() => onChoose(one.type)}><${Icon} name=${stepIcon(one.type)} /><span><b>${t(words(one.type))}</b><small>${one.about}</small></span></button>`)}</div>
+  return html`<${Dialog} wide title=${t("Add a step")} onClose=${onClose}>
+    <div class="palette">${types.map((one) => html`<button type="button" class="palette-item" key=${one.type} onClick=${() => onChoose(one.type)}>
+      <${Icon} name=${stepIcon(one.type)} /><span><b>${t(words(one.type))}</b><small>${one.about}</small></span></button>`)}</div>
     <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button></div></${Dialog}>`;
 }

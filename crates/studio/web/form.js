@@ -1,155 +1,104 @@
 // The form for the chosen value, made from the JSON Schema.
 
-import { html, names } from "./base.js";
-import { get, set as setAt, parent, last, within, escape } from "./pointer.js";
-import { resolve, chosen, options, choices, schemaAt, nameOf, namesIn, isNodeList, isObjectList } from "./schema.js";
-import { TextControl, LineControl, LengthControl, ColorControl, ChoiceControl, JsonControl, LinesControl, ListControl, RunsControl, CodeControl, MapControl } from "./fields.js";
-import { Assets, SourceControl } from "./assets.js";
-import { words, plain } from "./nodes.js";
+/** @import { EditedDocument } from "./edited-document.js" */
+/** @import { Box, Diagnostic, Fields, Schema } from "./types.js" */
+/** @typedef {[string, Schema]} Property */
+
+import { html } from "./base.js";
+import { get, parent, last, escape } from "./pointer.js";
+import { resolve, chosen, schemaAt, isNodeList } from "./schema.js";
+import { Control, Field } from "./field.js";
+import { Assets } from "./assets.js";
+import { Theme } from "./theme.js";
+import { OWN } from "./theme-styles.js";
+import { words } from "./nodes.js";
 import { Icon } from "./icons.js";
 import { t, tn } from "./text.js";
 
 /** Properties that stand first; the others follow in the order of the schema. */
 const FIRST = ["type", "content", "key", "name", "source", "rows", "each", "condition", "items", "columns", "header", "value"];
 
+/** Properties that stand open also where they are not set, and those of styles. */
+const MAIN = ["align", "level", "width", "height", "style", "size", "margins", "locale"];
+const OF_STYLES = ["extends", "fontFamily", "fontSize", "bold", "italic", "color", "background"];
+
+/** Properties of the document that are edited elsewhere. */
+const ELSEWHERE = new Set(["body", "page", "theme", "kind", "assets", "macros", "steps"]);
+
 /** Properties of the document that are large, and seldom changed in a form. */
 const LATER = new Set(["inputSchema", "helpers", "messages", "invoice", "imports"]);
 
-/** A new element of a list of objects: with what it needs. */
-function blank(root, schema) {
-  const item = options(root, schema).map((one) => resolve(root, one)).find((one) => one.items)?.items ?? {};
-  const all = options(root, item);
-  const object = all.map((one) => resolve(root, one)).find((one) => one.properties) ?? {};
-  if (object.properties?.body && !object.properties.content) return { body: [{ type: "text", content: t("Text") }] };
-  const made = {};
-  for (const name of object.required ?? []) {
-    const property = resolve(root, chosen(root, object.properties[name], undefined));
-    made[name] = property.const ?? (property.type === "array" ? [] : nameOf(object.properties[name]) === "Expression" ? "1" : t(words(name)));
-  }
-  if (Object.keys(made).length > 0) return made;
-  if (object.properties?.header) return { header: t("Column"), value: "" };
-  return all.some((one) => resolve(root, one).type === "string") ? t("Text") : made;
-}
-
-function Control(all) {
-  const { root, editing, pointer, schema, value, id, name, isRequired, invalid } = all;
-  const change = (next) => editing.set(pointer, next === "" && !isRequired ? undefined : next);
-  const whole = resolve(root, schema);
-  const found = choices(root, schema);
-  const fits = chosen(root, schema, value);
-  const kind = resolve(root, fits);
-  const type = [kind.type].flat().find((one) => one !== "null");
-  const called = [...namesIn(schema), nameOf(fits)];
-  const label = t(words(name));
-  if (called.includes("Content") && Array.isArray(value)) return html`<${RunsControl} ...${{ editing, pointer, value, id, label }} />`;
-  if (called.includes("Color")) {
-    const theme = Object.entries(editing.document.value.theme?.colors ?? {}).filter(([, color]) => typeof color === "string");
-    return html`<${ColorControl} id=${id} value=${value} onChange=${change} invalid=${invalid} theme=${theme} />`;
-  }
-  if (type === "boolean") {
-    return html`<${ChoiceControl} id=${id} label=${label} value=${value} isRequired=${isRequired} choices=${[{ value: true }, { value: false }]} fallback=${whole.default} onChange=${change} />`;
-  }
-  if (found.length > 0 && (value === undefined || found.some((one) => one.value === value))) {
-    return html`<${ChoiceControl} id=${id} label=${label} value=${value} isRequired=${isRequired} choices=${found} fallback=${whole.default} onChange=${change} />`;
-  }
-  const isList = Array.isArray(value) || (value === undefined && isObjectList(root, schema) && !called.includes("Content") && !called.includes("StyleRef"));
-  if (isList && isObjectList(root, schema) && !called.includes("Content")) {
-    return html`<${ListControl} value=${value} label=${label} text=${(one) => plain(one?.header ?? one?.key ?? one?.name ?? one?.content ?? one?.text ?? (Array.isArray(one?.body) ? tn(one.body.length, "{count} node", "{count} nodes") : typeof one === "string" ? one : ""))}
-      onOpen=${(index) => { editing.selected.value = `${pointer}/${index}`; }}
-      onAdd=${() => editing.change(editingInsert(editing, pointer, blank(root, schema)), null)}
-      onMove=${(from, to) => { const chosenNow = editing.selected.value; editing.move(`${pointer}/${from}`, pointer, to); editing.selected.value = chosenNow; }}
-      onRemove=${(index) => editing.set(pointer, value.filter((_, at) => at !== index))} />`;
-  }
-  if (called.includes("Length") && typeof value !== "object") return html`<${LengthControl} id=${id} value=${value} onChange=${change} invalid=${invalid} placeholder=${whole.default} />`;
-  if (type === "integer" || (type === "number" && typeof value !== "string")) return html`<${LineControl} id=${id} type="number" min=${kind.minimum} max=${kind.maximum} value=${value} placeholder=${whole.default} onChange=${change} invalid=${invalid} />`;
-  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "code") return html`<${CodeControl} id=${id} value=${value} onChange=${change} />`;
-  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "image") return html`<${SourceControl} ...${{ editing, pointer, id, value, invalid }} onChange=${change} />`;
-  if (called.includes("Expression")) return html`<${TextControl} ...${{ editing, pointer, id }} kind="expression" value=${value} onChange=${change} invalid=${invalid} placeholder=${t("such as customer.name")} />`;
-  if (called.includes("StyleRef") && (value === undefined || typeof value === "string")) {
-    return html`<${LineControl} id=${id} value=${value} list="style-names" onChange=${change} invalid=${invalid} placeholder=${t("name of a style")} />`;
-  }
-  if (type === "array" && resolve(root, kind.items ?? {}).type === "string" && !called.includes("Content") && (value === undefined || Array.isArray(value))) return html`<${LinesControl} id=${id} value=${value} onChange=${change} />`;
-  if (type === "string" && (value === undefined || value === null || typeof value === "string")) {
-    const isLong = called.includes("Content") || called.includes("Text") || name === "helpers" || name === "description";
-    return isLong ? html`<${TextControl} ...${{ editing, pointer, id }} value=${value} onChange=${change} invalid=${invalid} />`
-      : html`<${LineControl} id=${id} value=${value} onChange=${change} invalid=${invalid} placeholder=${typeof whole.default === "string" ? whole.default : ""} />`;
-  }
-  if (!kind.properties && options(root, kind.additionalProperties ?? {}).some((one) => resolve(root, one).properties) && !Array.isArray(value)) return html`<${MapControl} ...${{ editing, pointer, value, id, label }} />`;
-  if (kind.properties && (value === undefined || (typeof value === "object" && !Array.isArray(value)))) {
-    const count = Object.keys(value ?? {}).length;
-    return html`<button type="button" id=${id} class="button" onClick=${() => { if (value === undefined || value === null) editing.set(pointer, {}); editing.selected.value = pointer; }}>
-      ${count > 0 ? t("Edit, {count} set", { count }) : t("Set")}<${Icon} name="chevron" /></button>`;
-  }
-  return html`<${JsonControl} id=${id} value=${value} onChange=${change} label=${label} />`;
-}
-
-function editingInsert(editing, pointer, item) {
-  const list = get(editing.document.value, pointer);
-  const parts = Array.isArray(list) ? [...list, item] : [item];
-  return setAt(editing.document.value, pointer, parts);
-}
-
-
-function Field({ root, editing, pointer, name, schema, isRequired, problems, locked }) {
-  const value = get(editing.document.value, pointer);
-  const whole = resolve(root, schema);
-  const own = problems.filter((one) => within(one.path, pointer));
-  const id = `field${pointer.replaceAll(/[^a-zA-Z0-9]/g, "-")}`;
-  const about = (schema.description ?? whole.description ?? "").replaceAll("`", "");
-  const changedFrom = value !== undefined && !isRequired;
-  return html`<div class="field-box">
-    <div class="row field-head"><label class="label grow" for=${id}>${changedFrom && html`<i class="dot" title=${t("Set here")}></i>`}${t(words(name))}</label>
-      ${changedFrom && !locked && html`<button type="button" class="link small" onClick=${() => editing.set(pointer, undefined)}>${t("Reset")}<span class="away"> ${t(words(name))}</span></button>`}</div>
-    <fieldset class="bare" disabled=${locked}><${Control} ...${{ root, editing, pointer, schema, value, id, name, isRequired, invalid: own.some((one) => one.severity === "error") }} /></fieldset>
-    ${own.slice(0, 3).map((one) => html`<p class=${names("small", one.severity === "error" ? "bad-text" : "warn-text")}>${one.message}${one.hint ? ` – ${one.hint}` : ""}</p>`)}
-    ${own.length === 0 && about && html`<p class="small quiet">${about}</p>`}
-  </div>`;
-}
-
-/** The form for what is chosen. */
+/**
+ * The form for what is chosen.
+ * @param {{editing: EditedDocument, root: Schema, problems: Diagnostic[], locked: boolean, box?: Box}} props
+ */
 export function Form({ editing, root, problems, locked, box }) {
   const document = editing.document.value;
   const pointer = editing.selected.value;
-  const value = get(document, pointer);
-  const found = pointer === "/page" || pointer === "/theme" ? root.properties[pointer.slice(1)] : schemaAt(root, pointer, document);
-  const schema = resolve(root, chosen(root, found, value ?? (pointer === "/page" || pointer === "/theme" ? {} : undefined)));
-  if (Array.isArray(value) || (value === undefined && pointer !== "/page" && pointer !== "/theme")) {
+  const value = /** @type {Fields | undefined} */ (get(document, pointer));
+  const found = pointer === "/page" ? root.properties?.page ?? {} : schemaAt(root, pointer, document);
+  const schema = resolve(root, chosen(root, found, value ?? (pointer === "/page" ? {} : undefined)));
+  if (pointer === "/theme") return html`<${Theme} ...${{ editing, root, problems, locked }} />`;
+  if (Array.isArray(value) || (value === undefined && pointer !== "/page")) {
     return html`<div class="form"><p class="quiet">${t("Choose a node in the outline or on the page.")}</p></div>`;
   }
   const required = new Set(schema.required ?? []);
-  const all = Object.entries(schema.properties ?? {}).filter(([name, of]) => name !== "$schema" && resolve(root, of).const === undefined && !isNodeList(root, of) && !(pointer === "" && ["body", "page", "theme", "kind", "assets", "macros", "steps"].includes(name)));
-  const rank = ([name]) => (FIRST.includes(name) ? FIRST.indexOf(name) : 50);
+  const isShown = (/** @type {Property} */ [name, of]) => name !== "$schema" && resolve(root, of).const === undefined && !isNodeList(root, of)
+    && !(pointer === "" && ELSEWHERE.has(name));
+  const all = Object.entries(schema.properties ?? {}).filter(isShown);
+  const rank = (/** @type {Property} */ [name]) => (FIRST.includes(name) ? FIRST.indexOf(name) : 50);
   all.sort((one, other) => rank(one) - rank(other));
   // Lists of nodes that are not there yet, such as the footer of pages.
-  const absent = editing.icon || pointer === "" ? [] : Object.entries(schema.properties ?? {}).filter(([name, of]) => isNodeList(root, of) && !Array.isArray(value?.[name])).map(([name]) => name);
-  const isMain = ([name]) => !(pointer === "" && LATER.has(name)) && (required.has(name) || value?.[name] !== undefined || FIRST.includes(name) || ["align", "level", "width", "height", "style", "size", "margins", "locale", "fonts", "colors", "styles"].includes(name));
+  const isAbsent = (/** @type {Property} */ [name, of]) => isNodeList(root, of) && !Array.isArray(value?.[name]);
+  const absent = editing.icon || pointer === "" ? [] : Object.entries(schema.properties ?? {}).filter(isAbsent).map(([name]) => name);
+  const isStyle = schema.properties?.fontFamily !== undefined;
+  const isMain = (/** @type {Property} */ [name]) => {
+    if (pointer === "" && LATER.has(name)) return false;
+    return required.has(name) || value?.[name] !== undefined || FIRST.includes(name) || MAIN.includes(name) || (isStyle && OF_STYLES.includes(name));
+  };
   const main = all.filter(isMain);
   const more = all.filter((one) => !isMain(one));
-  const type = value?.type ?? (pointer === "" ? (editing.icon ? "flow" : "document") : last(pointer));
-  const field = ([name, of]) => html`<${Field} key=${`${pointer}/${name}`} ...${{ root, editing, problems, locked, name, schema: of, pointer: `${pointer}/${escape(name)}`, isRequired: required.has(name) }} />`;
+  const type = String(value?.type ?? (pointer === "" ? (editing.icon ? "flow" : "document") : last(pointer)));
+  const field = (/** @type {Property} */ [name, of]) => html`<${Field} key=${`${pointer}/${name}`}
+      ...${{ root, editing, problems, locked, name, schema: of, pointer: `${pointer}/${escape(name)}`, isRequired: required.has(name) }} />`;
   const isElement = /^\d+$/.test(last(pointer)) && pointer !== "";
   const isObject = value === undefined || typeof value === "object";
-  const styles = [...Object.keys(document.theme?.styles ?? {}), "heading1", "heading2", "heading3", "body", "caption", "small", "label"];
+  const styles = new Set([...Object.keys(document.theme?.styles ?? {}), ...Object.keys(OWN)]);
   return html`<div class="form">
-    <div class="row pane-head"><${Icon} name=${editing.icon?.(type) ?? (type === "conditional" ? "if" : /^\d+$/.test(type) ? "item" : type)} /><h2 class="cut">${t(words(/^\d+$/.test(type) ? last(parent(pointer)).replace(/s$/, "") : type))}</h2>
-      <span class="grow"></span>
-      ${pointer !== "" && html`<button class="button plain icon" title=${t("To what contains it")} aria-label=${t("To what contains it")} onClick=${() => { editing.selected.value = upTo(document, pointer); }}><${Icon} name="up" /></button>`}
-      ${isElement && !locked && html`<button class="button plain icon" title=${t("Duplicate")} aria-label=${t("Duplicate")} onClick=${() => editing.duplicate(pointer)}><${Icon} name="copy" /></button>
-        <button class="button plain icon" title=${t("Delete")} aria-label=${t("Delete")} onClick=${() => editing.remove(pointer)}><${Icon} name="trash" /></button>`}</div>
-    ${box && html`<p class="small quiet num place">${t("Page {page}", { page: box.page })} · ${millimetres(box.area[0])}, ${millimetres(box.area[1])} mm · ${millimetres(box.area[2])} × ${millimetres(box.area[3])} mm</p>`}
-    <datalist id="style-names">${styles.map((one) => html`<option value=${one}></option>`)}</datalist>
+    <div class="row pane-head">
+      <${Icon} name=${editing.icon?.(type) ?? (type === "conditional" ? "if" : /^\d+$/.test(type) ? "item" : type)} />
+      <h2 class="cut">${t(words(/^\d+$/.test(type) ? last(parent(pointer)).replace(/s$/, "") : type))}</h2><span class="grow"></span>
+      ${pointer !== "" && html`<button class="button plain icon" title=${t("To what contains it")} aria-label=${t("To what contains it")}
+          onClick=${() => { editing.selected.value = upTo(document, pointer); }}><${Icon} name="up" /></button>`}
+      ${isElement && !locked && html`<button class="button plain icon" title=${t("Duplicate")} aria-label=${t("Duplicate")}
+          onClick=${() => editing.duplicate(pointer)}><${Icon} name="copy" /></button>
+        <button class="button plain icon" title=${t("Delete")} aria-label=${t("Delete")} onClick=${() => editing.remove(pointer)}>
+          <${Icon} name="trash" /></button>`}</div>
+    ${box && html`<p class="small quiet num place">
+      ${t("Page {page}", { page: box.page })} · ${millimetres(box.area[0])}, ${millimetres(box.area[1])} mm · ${millimetres(box.area[2])} × ${millimetres(box.area[3])} mm</p>`}
+    <datalist id="style-names">${[...styles].map((one) => html`<option value=${one}></option>`)}</datalist>
     <div class="form-body">
-      ${isObject && all.length > 0 ? main.map(field) : html`<div class="field-box"><${Control} ...${{ root, editing, pointer, schema: found, value, id: "field-whole", name: String(type), isRequired: true }} /></div>`}
-      ${absent.length > 0 && !locked && html`<div class="field-box row swatches">${absent.map((name) => html`<button type="button" key=${name} class="button" onClick=${() => { editing.set(`${pointer}/${name}`, [{ type: "text", content: t("Text") }]); editing.selected.value = `${pointer}/${name}/0`; }}><${Icon} name="plus" />${t(words(name))}</button>`)}</div>`}
+      ${isObject && all.length > 0 ? main.map(field) : html`<div class="field-box">
+        <${Control} ...${{ root, editing, pointer, schema: found, value, id: "field-whole", name: type, isRequired: true }} /></div>`}
+      ${absent.length > 0 && !locked && html`<div class="field-box row swatches">${absent.map((name) => html`<button type="button" key=${name}
+          class="button"
+          onClick=${() => { editing.set(`${pointer}/${name}`, [{ type: "text", content: t("Text") }]); editing.selected.value = `${pointer}/${name}/0`; }}>
+        <${Icon} name="plus" />${t(words(name))}</button>`)}</div>`}
       ${pointer === "" && !editing.icon && !locked && html`<${Assets} editing=${editing} />`}
-      ${isObject && more.length > 0 && html`<details class="more" key=${`more${pointer}`}><summary>${tn(more.length, "{count} more property", "{count} more properties")}</summary>${more.map(field)}</details>`}
-    </div></div>`;
+      ${isObject && more.length > 0 && html`<details class="more" key=${`more${pointer}`}>
+        <summary>${tn(more.length, "{count} more property", "{count} more properties")}</summary>${more.map(field)}</details>`}</div></div>`;
 }
 
+/** @param {number} points */
 const millimetres = (points) => Math.round((points * 254) / 72) / 10;
 
-/** The nearest object around a value. */
+/**
+ * The nearest object around a value.
+ * @param {unknown} document
+ * @param {string} pointer
+ */
 function upTo(document, pointer) {
+  if (pointer.startsWith("/theme/")) return "/theme";
   let outer = parent(pointer);
   while (outer && Array.isArray(get(document, outer))) outer = parent(outer);
   return outer;

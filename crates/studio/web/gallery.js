@@ -1,5 +1,6 @@
 // Templates to start from: the examples of the repository, which the service carries.
 
+/** All of them, in the order in which they are shown. */
 export const gallery = [
   {"key": "invoice-de", "name": "Rechnung", "language": "Deutsch", "about": "Rechnung nach deutschem Brauch"},
   {"key": "letter-de", "name": "Geschäftsbrief nach DIN 5008", "language": "Deutsch", "about": "Brief in Form B der DIN 5008 mit Anschriftfeld, Informationsblock und Betreff"},

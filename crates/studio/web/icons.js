@@ -2,6 +2,7 @@
 
 import { html } from "./base.js";
 
+/** @type {{[name: string]: string}} */
 const paths = {
   heading: "M6 5v14M16 5v14M6 12h10", text: "M4 7h16M4 12h16M4 17h10", list: "M9 6h11M9 12h11M9 18h11M4 6h.01M4 12h.01M4 18h.01",
   table: "M4 5h16v14H4zM4 10h16M10 10v9", columns: "M4 5h16v14H4zM12 5v14", panel: "M4 6h16v12H4zM8 10h8M8 14h5",
@@ -17,9 +18,13 @@ const paths = {
   upload: "M12 16V5M7 9l5-5 5 5M5 20h14", trash: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v6M14 11v6", copy: "M9 9h11v11H9zM5 15H4V4h11v1", up: "M12 19V6M6 11l6-6 6 6", lower: "M12 5v13M6 13l6 6 6-6",
   close: "M6 6l12 12M18 6 6 18", flow: "M5 4h5v5H5zM14 15h5v5h-5zM7.500 9v5a3.500 3.500 0 0 0 3.500 3.500h3", runs: "M4 6h8M8 12h10M12 18h8", convert: "M4 8h13M13 4l4 4-4 4M20 16H7M11 12l-4 4 4 4", history: "M4 12a8 8 0 1 0 3-6.200M4 4v4h4M12 8v4l3 2",
   compare: "M4 5h7v14H4zM13 5h7v14h-7z", warning: "M12 4 2.500 20h19zM12 10v4M12 17h.01", error: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 8v5M12 16h.01", tick: "M5 13l4 4 10-11", more: "M5 12h.01M12 12h.01M19 12h.01",
+  pen: "M4 20l1-4L16 5l3 3L8 19zM14 7l3 3",
   key: "M15 4a5 5 0 1 0 0 10 5 5 0 0 0 0-10zM11 12l-8 8M6 17l2 2", play: "M7 5l12 7-12 7z", retry: "M20 12a8 8 0 1 1-3-6.200M20 4v4h-4", stop: "M6 6h12v12H6z", grip: "M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01", data: "M4 6c0-3 16-3 16 0v12c0 3-16 3-16 0zM4 6c0 3 16 3 16 0M4 12c0 3 16 3 16 0",
   sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v3M12 19v3M2 12h3M19 12h3", file: "M6 3h8l5 5v13H6z",
 };
 
-/** An icon; decoration, so it has no name. */
+/**
+ * An icon; decoration, so it has no name.
+ * @param {{name: string}} props
+ */
 export const Icon = ({ name }) => html`<svg class="icon-svg" viewBox="0 0 24 24" aria-hidden="true"><path d=${paths[name] ?? paths.item} /></svg>`;

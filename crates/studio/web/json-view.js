@@ -1,48 +1,82 @@
 // The document as JSON, with completion by the schema. It edits the same document as the form.
 
+/** @import { CompletionContext, EditorState, EditorView, Mark, SyntaxNode, ViewUpdate } from "./vendor-codemirror.js" */
+/** @import { Ref } from "./vendor-hooks.js" */
+/** @import { EditedDocument } from "./edited-document.js" */
+/** @import { Definition, Diagnostic, Schema } from "./types.js" */
+/** @typedef {typeof import("./vendor-codemirror.js")} Library */
+
 import { html, useRef, useEffect } from "./base.js";
-import { escape } from "./pointer.js";
+import { escape, get, tokens } from "./pointer.js";
+import { asError } from "./api.js";
 import { resolve, chosen, choices, schemaAt } from "./schema.js";
 import { nearest } from "./nodes.js";
 import { t } from "./text.js";
 
+/** @type {Promise<Library> | null} */
 let library = null;
 /** The editor's library, which is loaded when a code view opens first. */
 const load = () => (library ??= import("./vendor-codemirror.js"));
 
-const unquoted = (text) => { try { return JSON.parse(text); } catch { return text.replaceAll('"', ""); } };
+/** @param {string} text */
+const unquoted = (text) => {
+  try { return String(JSON.parse(text)); } catch { return text.replaceAll('"', ""); }
+};
+
+/** The name of a property. */
+const nameOf = (/** @type {EditorState} */ state, /** @type {SyntaxNode} */ property) => {
+  const name = property.firstChild;
+  return name ? unquoted(state.sliceDoc(name.from, name.to)) : "";
+};
+
+/** What stands in an array besides its elements. */
+const SIGNS = ["[", "]", ",", "⚠"];
 
 /** Longest time that the text is read at once, in milliseconds. */
 const PATIENCE = 300;
 
-/** The syntax tree of the text up to a position. */
+/**
+ * The syntax tree of the text up to a position.
+ * @param {Library} cm
+ * @param {EditorState} state
+ * @param {number} [upTo]
+ */
 const treeOf = (cm, state, upTo = state.doc.length) => cm.ensureSyntaxTree(state, upTo, PATIENCE) ?? cm.syntaxTree(state);
 
-/** The JSON pointer of the value at a position of the text. */
+/**
+ * The JSON pointer of the value at a position of the text.
+ * @param {Library} cm
+ * @param {EditorState} state
+ * @param {number} position
+ */
 function pointerAt(cm, state, position) {
-  let node = treeOf(cm, state, position).resolveInner(position, -1);
   const path = [];
-  for (; node.parent; node = node.parent) {
-    if (node.name === "Property") path.unshift(escape(unquoted(state.sliceDoc(node.firstChild.from, node.firstChild.to))));
-    else if (node.parent.name === "Array" && !["[", "]", ",", "⚠"].includes(node.name)) {
+  for (let node = /** @type {SyntaxNode | null} */ (treeOf(cm, state, position).resolveInner(position, -1)); node?.parent; node = node.parent) {
+    if (node.name === "Property") path.unshift(escape(nameOf(state, node)));
+    else if (node.parent.name === "Array" && !SIGNS.includes(node.name)) {
       let index = 0;
-      for (let before = node.prevSibling; before; before = before.prevSibling) if (!["[", "]", ",", "⚠"].includes(before.name)) index += 1;
+      for (let before = node.prevSibling; before; before = before.prevSibling) if (!SIGNS.includes(before.name)) index += 1;
       path.unshift(String(index));
     }
   }
   return path.map((token) => `/${token}`).join("");
 }
 
-/** The range of the value at a pointer. */
+/**
+ * The range of the value at a pointer.
+ * @param {Library} cm
+ * @param {EditorState} state
+ * @param {string} pointer
+ */
 function rangeOf(cm, state, pointer) {
   let node = treeOf(cm, state).topNode.firstChild;
-  for (const token of pointer.split("/").slice(1)) {
+  for (const token of tokens(pointer)) {
     if (!node) return null;
-    let found = null;
+    let found = /** @type {SyntaxNode | null} */ (null);
     let index = 0;
     for (let child = node.firstChild; child; child = child.nextSibling) {
-      if (child.name === "Property" && escape(unquoted(state.sliceDoc(child.firstChild.from, child.firstChild.to))) === token) found = child.lastChild;
-      else if (node.name === "Array" && !["[", "]", ",", "⚠"].includes(child.name)) {
+      if (child.name === "Property" && nameOf(state, child) === token) found = child.lastChild;
+      else if (node.name === "Array" && !SIGNS.includes(child.name)) {
         if (String(index) === token) found = child;
         index += 1;
       }
@@ -52,9 +86,14 @@ function rangeOf(cm, state, pointer) {
   return node && { from: node.from, to: node.to };
 }
 
-/** Names of properties and values that the schema allows at the caret. */
+/**
+ * Names of properties and values that the schema allows at the caret.
+ * @param {Library} cm
+ * @param {Schema} root
+ * @param {EditedDocument} editing
+ */
 function completions(cm, root, editing) {
-  return (context) => {
+  return (/** @type {CompletionContext} */ context) => {
     const { state, pos } = context;
     const node = cm.syntaxTree(state).resolveInner(pos, -1);
     const inString = ["String", "PropertyName"].includes(node.name);
@@ -62,10 +101,10 @@ function completions(cm, root, editing) {
     const from = inString ? node.from : pos;
     const to = inString ? node.to : pos;
     const property = node.name === "PropertyName" || (node.name === "Object") || (inString && node.parent?.name === "⚠");
-    const pointer = pointerAt(cm, state, inString && node.name === "PropertyName" ? node.parent.from : pos);
+    const pointer = pointerAt(cm, state, node.name === "PropertyName" && node.parent ? node.parent.from : pos);
     if (property) {
       const outer = node.name === "PropertyName" ? pointer.replace(/\/[^/]*$/, "") : pointer;
-      const schema = resolve(root, chosen(root, schemaAt(root, outer, editing.document.value), valueAt(editing.document.value, outer)));
+      const schema = resolve(root, chosen(root, schemaAt(root, outer, editing.document.value), get(editing.document.value, outer)));
       const options = Object.entries(schema.properties ?? {}).map(([name, of]) => ({
         label: `"${name}"`, apply: node.name === "PropertyName" ? `"${name}"` : `"${name}": `, type: "property", info: of.description ?? resolve(root, of).description,
       }));
@@ -77,10 +116,7 @@ function completions(cm, root, editing) {
   };
 }
 
-function valueAt(document, pointer) {
-  return pointer.split("/").slice(1).reduce((value, token) => value?.[token.replaceAll("~1", "/").replaceAll("~0", "~")], document);
-}
-
+/** @param {Library} cm */
 function look(cm) {
   const theme = cm.EditorView.theme({
     "&": { height: "100%", backgroundColor: "var(--bg)", color: "var(--text)", fontSize: "0.75rem" },
@@ -103,25 +139,36 @@ function look(cm) {
   return [theme, cm.syntaxHighlighting(colors)];
 }
 
-/** Problems as marks in the text. */
+/**
+ * Problems as marks in the text.
+ * @param {Library} cm
+ * @param {EditorState} state
+ * @param {Diagnostic[]} problems
+ * @returns {Mark[]}
+ */
 function marks(cm, state, problems) {
   return problems.flatMap((one) => {
     const range = rangeOf(cm, state, one.path);
-    return range ? [{ ...range, severity: one.severity === "error" ? "error" : "warning", message: one.hint ? `${one.message} – ${one.hint}` : one.message }] : [];
+    return range ? [{ ...range, severity: one.severity, message: one.hint ? `${one.message} – ${one.hint}` : one.message }] : [];
   });
 }
 
+/**
+ * The code view of the document.
+ * @param {{editing: EditedDocument, root: Schema, problems: Diagnostic[], locked: boolean}} props
+ */
 export function JsonView({ editing, root, problems, locked }) {
+  /** @type {Ref<HTMLDivElement>} */
   const host = useRef(null);
-  const view = useRef(null);
-  const own = useRef(null);
+  const view = useRef(/** @type {{cm: Library, editor: EditorView} | undefined} */ (undefined));
+  const own = useRef(/** @type {Definition | undefined} */ (undefined));
   const moved = useRef(false);
 
   useEffect(() => {
     let gone = false;
     load().then((cm) => {
       if (gone) return;
-      const changed = (update) => {
+      const changed = (/** @type {ViewUpdate} */ update) => {
         if (update.selectionSet && update.view.hasFocus) moved.current = true;
         if (!update.docChanged || update.transactions.some((one) => one.isUserEvent("outside"))) return;
         const text = update.state.doc.toString();
@@ -132,7 +179,7 @@ export function JsonView({ editing, root, problems, locked }) {
           editing.broken.value = null;
           editing.change(value, "json");
         } catch (error) {
-          editing.broken.value = { text, message: error.message };
+          editing.broken.value = { text, message: asError(error).message };
         }
       };
       const undo = { key: "Mod-z", run: () => { editing.undo(); return true; }, shift: () => { editing.redo(); return true; } };
@@ -149,9 +196,10 @@ export function JsonView({ editing, root, problems, locked }) {
         ],
       });
       own.current = editing.document.value;
-      view.current = { cm, editor: new cm.EditorView({ state, parent: shadow, root: shadow }) };
-      const range = rangeOf(cm, view.current.editor.state, editing.selected.value);
-      if (range) view.current.editor.dispatch({ selection: { anchor: range.from }, effects: cm.EditorView.scrollIntoView(range.from, { y: "center" }) });
+      const editor = new cm.EditorView({ state, parent: shadow, root: shadow });
+      view.current = { cm, editor };
+      const range = rangeOf(cm, editor.state, editing.selected.value);
+      if (range) editor.dispatch({ selection: { anchor: range.from }, effects: cm.EditorView.scrollIntoView(range.from, { y: "center" }) });
     });
     return () => {
       gone = true;
@@ -174,6 +222,7 @@ export function JsonView({ editing, root, problems, locked }) {
     const { cm, editor } = view.current;
     editor.dispatch(cm.setDiagnostics(editor.state, marks(cm, editor.state, problems)));
   }, [problems]);
-  return html`<div class="json-view"><div class="json-host" ref=${host}></div>
+  return html`<div class="json-view">
+    <div class="json-host" ref=${host}></div>
     ${editing.broken.value && html`<p class="stale" role="status">${t("No JSON yet: {message}", { message: editing.broken.value.message })}</p>`}</div>`;
 }

@@ -1,7 +1,9 @@
 // The start of Studio: who is there, and which page is shown.
 
-import { html, render, signal, useEffect, useSignal, memory } from "./base.js";
-import { json, request, signedOut, online } from "./api.js";
+/** @import { Session } from "./types.js" */
+
+import { html, render, signal, useEffect, useSignal, memory, names } from "./base.js";
+import { asError, json, request, signedOut, online } from "./api.js";
 import { Editor } from "./editor.js";
 import { Templates } from "./templates.js";
 import { Versions } from "./versions.js";
@@ -21,19 +23,24 @@ import { language, speak, t } from "./text.js";
 const place = signal(location.hash);
 addEventListener("hashchange", () => { place.value = location.hash; });
 
-const theme = signal(memory.get("theme") ?? "system");
+const theme = signal(/** @type {string | null} */ (memory.get("theme")) ?? "system");
+/** @param {string} name */
 const apply = (name) => {
   if (name === "system") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = name;
 };
 apply(theme.value);
 document.documentElement.lang = language.value;
 
-/** The parts of the address after `#/`, decoded. */
+/**
+ * The parts of the address after `#/`, decoded.
+ * @param {string} hash
+ */
 function route(hash) {
   const parts = hash.replace(/^#\/?/, "").split("?")[0].split("/").filter(Boolean);
   return parts.map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
 }
 
+/** @param {{session: Session}} props */
 function Page({ session }) {
   const [first, second, third] = route(place.value);
   if (first === "templates" && second && third === "versions") return html`<${Versions} key=${second} name=${second} session=${session} />`;
@@ -48,30 +55,55 @@ function Page({ session }) {
   return html`<${Templates} session=${session} />`;
 }
 
+/** @param {{session: Session, onGo: () => void}} props */
 function Nav({ session, onGo }) {
   const [first] = route(place.value);
-  const link = (name, label, icon) => html`<a class="nav-link" href=${`#/${name}`} title=${label} aria-label=${label} aria-current=${(first ?? "templates") === name ? "page" : undefined}><${Icon} name=${icon} /><span>${label}</span></a>`;
+  const isOpen = useSignal(false);
+  const link = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string} */ icon) => html`<a class="nav-link" href=${`#/${name}`}
+      title=${label} aria-label=${label} aria-current=${(first ?? "templates") === name ? "page" : undefined}>
+    <${Icon} name=${icon} /><span>${label}</span></a>`;
   const out = async () => {
     await request("DELETE", "studio/session").catch((error) => say(error.message, true));
     signedOut.value = true;
   };
-  return html`<nav class="nav" aria-label=${t("Main")}><a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>
+  return html`<nav class="nav" aria-label=${t("Main")}>
+    <a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>
     <button type="button" class="go-button" onClick=${onGo}><${Icon} name="search" /><span>${t("Go to")}…</span><kbd>Ctrl K</kbd></button>
-    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}${link("runs", t("Runs"), "runs")}${link("convert", t("Convert files"), "convert")}${link("operations", t("Operations"), "chart")}${session.mayChange && link("audit", t("Audit log"), "history")}
-    <div class="nav-foot"><label class="small">${t("Language")}<select class="select" value=${language.value} onChange=${(event) => speak(event.currentTarget.value)}><option value="en">English</option><option value="de">Deutsch</option></select></label>
-      <label class="small">${t("Colors")}<select class="select" value=${theme.value} onChange=${(event) => { theme.value = event.currentTarget.value; memory.set("theme", theme.value); apply(theme.value); }}><option value="system">${t("As the system")}</option><option value="light">${t("Light")}</option><option value="dark">${t("Dark")}</option></select></label>
+    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}${link("runs", t("Runs"), "runs")}
+    ${link("convert", t("Convert files"), "convert")}${link("operations", t("Operations"), "chart")}
+    ${session.mayChange && link("audit", t("Audit log"), "history")}
+    <button type="button" class="nav-more nav-link" aria-label=${t("Settings")} title=${t("Settings")} aria-expanded=${isOpen.value}
+        onClick=${() => { isOpen.value = !isOpen.value; }}><${Icon} name="more" /></button>
+    <div class=${names("nav-foot", isOpen.value && "open")}>
+      <label class="small">
+        ${t("Language")}
+        <select class="select" value=${language.value} onChange=${(event) => speak(event.currentTarget.value)}>
+          <option value="en">English</option><option value="de">Deutsch</option></select></label>
+      <label class="small">
+        ${t("Colors")}
+        <select class="select" value=${theme.value}
+            onChange=${(event) => { theme.value = event.currentTarget.value; memory.set("theme", theme.value); apply(theme.value); }}>
+          <option value="system">${t("As the system")}</option><option value="light">${t("Light")}</option>
+          <option value="dark">${t("Dark")}</option></select></label>
       <p class="small quiet">Platen ${session.version}${session.mayChange ? "" : ` · ${t("read only")}`}</p>
       ${session.needsKey && html`<button type="button" class="link small" onClick=${out}>${t("Sign out")}</button>`}</div></nav>`;
 }
 
 function App() {
-  const session = useSignal(null);
-  const failure = useSignal(null);
-  const load = () => json("GET", "studio/session").then((found) => { session.value = found; failure.value = null; signedOut.value = !found.signedIn; }, (error) => { failure.value = error; });
+  const session = useSignal(/** @type {Session | null} */ (null));
+  const failure = useSignal(/** @type {Error | null} */ (null));
+  const load = async () => {
+    try {
+      const found = /** @type {Session} */ (await json("GET", "studio/session"));
+      session.value = found;
+      failure.value = null;
+      signedOut.value = !found.signedIn;
+    } catch (error) { failure.value = asError(error); }
+  };
   const going = useSignal(false);
   useEffect(() => { load(); }, []);
   useEffect(() => {
-    const keys = (event) => {
+    const keys = (/** @type {KeyboardEvent} */ event) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
       event.preventDefault();
       going.value = true;
@@ -81,7 +113,7 @@ function App() {
   }, []);
   if (failure.value && !session.value) return html`<main class="content"><${Failure} error=${failure.value} onRetry=${load} /></main>`;
   if (!session.value) return html`<main class="content"><${Loading} /></main>`;
-  const signIn = html`<${SignIn} onDone=${(found) => { session.value = found; signedOut.value = false; }} />`;
+  const signIn = html`<${SignIn} onDone=${(/** @type {Session} */ found) => { session.value = found; signedOut.value = false; }} />`;
   if (!session.value.signedIn) return html`${signIn}<${Toast} />`;
   const [first, second, third] = route(place.value);
   const isEditor = first === "templates" && second && third !== "versions";

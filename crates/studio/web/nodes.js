@@ -1,7 +1,10 @@
 // The nodes of a template as a tree, and new nodes.
 
+/** @import { Fields, Json, Node, Page, Row, Schema, Template } from "./types.js" */
+/** @typedef {{name: string, schema: Schema, isNodes: boolean, list: unknown[]}} Listed a list that the outline shows */
+
 import { get, escape } from "./pointer.js";
-import { resolve, chosen, isNodeList, nameOf, options } from "./schema.js";
+import { resolve, chosen, isNodeList, itemOf, options, typeOf } from "./schema.js";
 import { t, tn } from "./text.js";
 
 /** Lists of objects, other than nodes, that the outline shows. */
@@ -9,17 +12,28 @@ const SHOWN = new Set(["columns", "series", "headerRows", "bodyRows", "footerRow
 /** Lists of nodes that need no row of their own. */
 const PLAIN = new Set(["body"]);
 
-/** Text of inline content, shortened. */
+/**
+ * Text of inline content, shortened.
+ * @param {unknown} content
+ * @returns {string}
+ */
 export function plain(content) {
   if (typeof content === "string") return content;
   if (Array.isArray(content)) return content.map(plain).join("");
-  if (content && typeof content === "object") return plain(content.text ?? content.content ?? "");
+  if (content && typeof content === "object") {
+    const { text, content: inner } = /** @type {Fields} */ (content);
+    return plain(text ?? inner ?? "");
+  }
   return content === undefined || content === null ? "" : String(content);
 }
 
-/** What the outline says about a value besides its type. */
-function summary(value) {
-  if (!value || typeof value !== "object") return plain(value);
+/**
+ * What the outline says about a value besides its type.
+ * @param {unknown} part
+ */
+function summary(part) {
+  if (!part || typeof part !== "object") return plain(part);
+  const value = /** @type {Fields} */ (part);
   const said = value.content ?? value.title ?? value.header ?? value.caption ?? value.source ?? value.rows ?? value.each
     ?? value.condition ?? value.value ?? value.macro ?? value.name ?? value.label ?? value.height;
   if (said !== undefined) return plain(said).slice(0, 80);
@@ -29,104 +43,172 @@ function summary(value) {
   return "";
 }
 
-/** One element of a list with this name. */
+/**
+ * One element of a list with this name.
+ * @param {string} name
+ */
 const singular = (name) => (name === "series" ? name : name.replace(/s$/, ""));
 
-/** Words for a name in camel case. */
+/**
+ * Words for a name in camel case.
+ * @param {string} name
+ */
 export function words(name) {
   const text = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The lists inside a value that the outline shows: nodes, and objects such as columns. */
+/**
+ * Lists by the value they are in. Values never change, so that a key in one node costs nothing for the others.
+ * @type {WeakMap<object, {schema: Schema, lists: Listed[]}>}
+ */
+const known = new WeakMap();
+
+/**
+ * The schema of an element of a list, and the lists in it.
+ * @param {Schema} root
+ * @param {Schema} schema
+ * @param {unknown} child
+ */
+function inside(root, schema, child) {
+  const isObject = child !== null && typeof child === "object";
+  const before = isObject && known.get(child);
+  if (before) return before;
+  const inner = chosen(root, itemSchema(root, schema), child);
+  const found = { schema: inner, lists: lists(root, inner, child) };
+  if (isObject) known.set(child, found);
+  return found;
+}
+
+/**
+ * The lists inside a value that the outline shows: nodes, and objects such as columns.
+ * @param {Schema} root
+ * @param {Schema} schema
+ * @param {unknown} value
+ * @returns {Listed[]}
+ */
 function lists(root, schema, value) {
   const properties = resolve(root, chosen(root, schema, value)).properties ?? {};
+  /** @type {Listed[]} */
   const found = [];
   for (const [name, of] of Object.entries(properties)) {
-    const list = value?.[name];
+    const list = get(value, `/${escape(name)}`);
+    if (!Array.isArray(list)) continue;
     const isNodes = isNodeList(root, of);
-    if (isNodes ? Array.isArray(list) : Array.isArray(list) && SHOWN.has(name) && list.some((one) => typeof one === "object")) {
-      found.push({ name, schema: of, isNodes });
-    }
+    if (isNodes || (SHOWN.has(name) && list.some((one) => typeof one === "object"))) found.push({ name, schema: of, isNodes, list });
   }
   return found;
 }
 
+/**
+ * @param {Schema} root
+ * @param {Schema} schema
+ */
 function itemSchema(root, schema) {
-  const list = options(root, schema).map((one) => resolve(root, one)).find((one) => one.items);
-  return list?.items ?? {};
+  return options(root, schema).map((one) => itemOf(resolve(root, one))).find(Boolean) ?? {};
 }
 
-/** Rows of the outline below `pointer`; folded ones keep their children to themselves. */
-function rowsOf(root, schema, value, pointer, level, folded, rows) {
-  for (const { name, schema: of, isNodes } of lists(root, schema, value)) {
+/**
+ * Rows of the outline below `pointer`; folded ones keep their children to themselves.
+ * @param {Schema} root
+ * @param {Listed[]} all lists of the value at `pointer`
+ * @param {string} pointer
+ * @param {number} level
+ * @param {Set<string>} folded
+ * @param {Row[]} rows
+ */
+function rowsOf(root, all, pointer, level, folded, rows) {
+  for (const { name, schema: of, isNodes, list: children } of all) {
     const list = `${pointer}/${escape(name)}`;
     const labelled = !(isNodes && PLAIN.has(name)) && !(name === "columns" && !isNodes);
     let depth = level;
     if (labelled) {
       const open = !folded.has(list);
-      rows.push({ pointer: list, level, icon: "list", label: t(words(name)), summary: "", isList: true, isNodes, list, index: -1, open, hasChildren: value[name].length > 0 });
+      rows.push({ pointer: list, level, icon: "list", label: t(words(name)), summary: "", isList: true, isNodes, list, index: -1, open, hasChildren: children.length > 0 });
       if (!open) continue;
       depth += 1;
     }
-    value[name].forEach((child, index) => {
+    children.forEach((child, index) => {
       const at = `${list}/${index}`;
-      const inner = chosen(root, itemSchema(root, of), child);
-      const type = child?.type ?? (name === "columns" ? "column" : "item");
-      const hasChildren = lists(root, inner, child).length > 0;
+      const inner = inside(root, of, child).lists;
+      const type = String(typeOf(child) ?? (name === "columns" ? "column" : "item"));
+      const hasChildren = inner.length > 0;
       const open = hasChildren && !folded.has(at);
       rows.push({
-        pointer: at, level: depth, icon: type === "conditional" ? "if" : type, label: t(words(child?.type ?? (name === "columns" ? "column" : singular(name)))),
+        pointer: at, level: depth, icon: type === "conditional" ? "if" : type, label: t(words(type === "item" ? singular(name) : type)),
         summary: summary(child), isNode: isNodes, list, index, open, hasChildren,
       });
-      if (open) rowsOf(root, inner, child, at, depth + 1, folded, rows);
+      if (open) rowsOf(root, inner, at, depth + 1, folded, rows);
     });
   }
 }
 
-/** All visible rows of the outline. */
+/**
+ * All visible rows of the outline.
+ * @param {Schema} root
+ * @param {Template} document
+ * @param {Set<string>} folded
+ */
 export function outline(root, document, folded) {
+  /** Rows of what is in no list. */
+  const outside = { level: 0, list: "", index: -1 };
+  const ofPage = lists(root, root.properties?.page ?? {}, document.page);
+  /** @type {Row[]} */
   const rows = [
-    { pointer: "", level: 0, icon: "document", label: t("Document"), summary: document.name ?? document.key ?? "" },
-    { pointer: "/page", level: 0, icon: "page", label: t("Page"), summary: pageSummary(document.page), hasChildren: lists(root, root.properties?.page, document.page).length > 0, open: !folded.has("/page") },
-    { pointer: "/theme", level: 0, icon: "theme", label: t("Theme"), summary: Object.keys(document.theme?.styles ?? {}).slice(0, 4).join(", ") },
+    { ...outside, pointer: "", icon: "document", label: t("Document"), summary: document.name ?? document.key ?? "" },
+    { ...outside, pointer: "/page", icon: "page", label: t("Page"), summary: pageSummary(document.page), hasChildren: ofPage.length > 0, open: !folded.has("/page") },
+    { ...outside, pointer: "/theme", icon: "theme", label: t("Theme"), summary: Object.keys(document.theme?.styles ?? {}).slice(0, 4).join(", ") },
   ];
-  const page = [];
-  if (rows[1].open && document.page) rowsOf(root, root.properties.page, document.page, "/page", 1, folded, page);
+  const page = /** @type {Row[]} */ ([]);
+  if (rows[1].open && document.page) rowsOf(root, ofPage, "/page", 1, folded, page);
   rows.splice(2, 0, ...page);
   if (document.macros && Object.keys(document.macros).length > 0) {
     for (const [name, macro] of Object.entries(document.macros)) {
       const pointer = `/macros/${escape(name)}`;
       const open = !folded.has(pointer);
-      rows.push({ pointer, level: 0, icon: "use", label: t("Macro"), summary: name, hasChildren: true, open });
-      if (open) rowsOf(root, { $ref: "#/$defs/Macro" }, macro, pointer, 1, folded, rows);
+      rows.push({ ...outside, pointer, icon: "use", label: t("Macro"), summary: name, hasChildren: true, open });
+      if (open) rowsOf(root, lists(root, { $ref: "#/$defs/Macro" }, macro), pointer, 1, folded, rows);
     }
   }
-  const body = { body: document.body ?? [] };
-  rowsOf(root, { properties: { body: root.properties?.body } }, body, "", 0, folded, rows);
+  rowsOf(root, [{ name: "body", schema: root.properties?.body ?? {}, isNodes: true, list: document.body ?? [] }], "", 0, folded, rows);
   return rows;
 }
 
+/** @param {Page | undefined} page */
 function pageSummary(page) {
   const size = typeof page?.size === "string" ? page.size : page?.size ? t("own size") : "A4";
   return [size, page?.header && t("header"), page?.footer && t("footer")].filter(Boolean).join(", ");
 }
 
-/** The innermost pointer at or above `pointer` that the document has. */
+/**
+ * The innermost pointer at or above `pointer` that the document has.
+ * @param {unknown} document
+ * @param {string} pointer
+ */
 export function existing(document, pointer) {
   let found = pointer;
   while (found && get(document, found) === undefined) found = found.slice(0, found.lastIndexOf("/"));
   return found;
 }
 
-/** The node, or other element of a list, at or above a place. */
+/**
+ * The node, or other element of a list, at or above a place.
+ * @param {unknown} document
+ * @param {string} pointer
+ */
 export function nearest(document, pointer) {
   let found = existing(document, pointer);
   while (found && !/\/\d+$/.test(found) && found !== "/page" && found !== "/theme") found = found.slice(0, found.lastIndexOf("/"));
   return found;
 }
 
-/** The first list in the sample data, with its path. */
+/**
+ * The first list in the sample data, with its path.
+ * @param {Json | undefined} sample
+ * @param {string} [path]
+ * @param {number} [depth]
+ * @returns {{path: string, rows: Json[]} | null}
+ */
 export function firstList(sample, path = "", depth = 0) {
   if (depth > 3 || sample === null || typeof sample !== "object") return null;
   for (const [name, value] of Object.entries(sample)) {
@@ -138,7 +220,12 @@ export function firstList(sample, path = "", depth = 0) {
   return null;
 }
 
-/** A table of a list in the sample data: a column for each of its fields. */
+/**
+ * A table of a list in the sample data: a column for each of its fields.
+ * @param {string} path
+ * @param {Json[]} rows
+ * @returns {Node}
+ */
 export function tableOf(path, rows) {
   const fields = Object.entries(rows[0] ?? {}).filter(([, value]) => value === null || typeof value !== "object").slice(0, 6);
   const columns = fields.map(([name, value]) => ({
@@ -147,10 +234,16 @@ export function tableOf(path, rows) {
   return { type: "table", rows: path, columns: columns.length ? columns : [{ header: t("Column"), value: "{{ item }}" }] };
 }
 
-/** A new node of a type, which is valid and can be seen. */
+/**
+ * A new node of a type, which is valid and can be seen.
+ * @param {string} type
+ * @param {Json} sample
+ * @returns {Node}
+ */
 export function newNode(type, sample) {
   const list = firstList(sample) ?? { path: "[1, 2, 3]", rows: [] };
   const body = () => [{ type: "text", content: t("Text") }];
+  /** @type {{[type: string]: Fields}} */
   const made = {
     heading: { level: 1, content: t("Heading") }, text: { content: t("Text") }, list: { items: [t("First"), t("Second")] },
     columns: { columns: [{ body: body() }, { body: body() }] }, panel: { body: body() }, keyValue: { items: [{ key: t("Label"), value: t("Value") }] },

@@ -1,7 +1,11 @@
 // The pages of the document as the engine makes them, always those in view.
 
+/** @import { Box, Diagnostic, PreviewAnswer } from "./types.js" */
+/** @import { Editing } from "./editing.js" */
+/** @typedef {{url: string, width: number, height: number, generation: number}} Picture */
+
 import { signal, batch } from "./base.js";
-import { json, Problem, Unreachable } from "./api.js";
+import { json, isAbort, Problem, Unreachable } from "./api.js";
 
 /** Time without a change before pages are asked for, where they take long, in milliseconds. */
 const PAUSE = 60;
@@ -10,37 +14,45 @@ const FAST = 100;
 /** Most pages of one request. */
 const MOST = 4;
 
+/** The pages, their boxes and their problems, as signals. */
 export class Preview {
+  /** @param {Editing} editing */
   constructor(editing) {
     this.editing = editing;
     this.pageCount = signal(0);
-    /** Pages by number: `{url, width, height, generation}`. */
-    this.pages = signal(new Map());
-    this.boxes = signal([]);
-    this.problems = signal([]);
+    /** Pages by number. */
+    this.pages = signal(/** @type {Map<number, Picture>} */ (new Map()));
+    this.boxes = signal(/** @type {Box[]} */ ([]));
+    this.problems = signal(/** @type {Diagnostic[]} */ ([]));
     /** Milliseconds of the last preview. */
-    this.time = signal(null);
+    this.time = signal(/** @type {number | null} */ (null));
     this.waiting = signal(false);
     /** When the page was last right, while there are errors. */
     this.goodSince = signal(0);
     this.failed = signal(false);
     this.message = signal("");
-    this.view = [1, 1];
+    this.view = /** @type {[number, number]} */ ([1, 1]);
     this.generation = 0;
     this.timer = 0;
-    this.stop = null;
+    this.stop = /** @type {AbortController | null} */ (null);
     /** Whether pages were asked for and have not come yet. */
     this.busy = false;
     this.isStale = false;
   }
 
-  /** The document or the data have changed. */
+  /**
+   * The document or the data have changed.
+   * @param {boolean} [now]
+   */
   changed(now = false) {
     this.generation += 1;
     this.soon(now);
   }
 
-  /** Asks for pages: at once where they come fast, after a pause otherwise; one request at a time. */
+  /**
+   * Asks for pages: at once where they come fast, after a pause otherwise; one request at a time.
+   * @param {boolean} [now]
+   */
   soon(now = false) {
     clearTimeout(this.timer);
     const isFast = (this.time.value ?? 0) <= FAST;
@@ -51,9 +63,13 @@ export class Preview {
     this.timer = setTimeout(() => this.ask(), now || isFast ? 0 : PAUSE);
   }
 
-  /** These pages are in view. */
+  /**
+   * These pages are in view.
+   * @param {number} first
+   * @param {number} last
+   */
   show(first, last) {
-    this.view = [Math.max(1, first), Math.max(1, last)];
+    this.view = /** @type {[number, number]} */ ([Math.max(1, first), Math.max(1, last)]);
     const pages = this.pages.value;
     const count = this.pageCount.value;
     for (let page = this.view[0]; page <= Math.min(this.view[1], count); page += 1) {
@@ -76,19 +92,19 @@ export class Preview {
     const started = performance.now();
     const late = setTimeout(() => { this.waiting.value = true; }, 400);
     try {
-      const answer = await json("POST", "render/preview", {
+      const answer = /** @type {PreviewAnswer} */ (await json("POST", "render/preview", {
         body: { definition: this.editing.document.value, ...this.editing.dataOfRequest, firstPage: first, pageCount: Math.min(MOST, Math.max(1, last - first + 1)) },
         signal: stop.signal,
-      });
+      }));
       if (generation !== this.generation && this.stop !== stop) return;
       this.accept(answer, generation);
       this.time.value = performance.now() - started;
     } catch (error) {
-      if (error.name === "AbortError") return;
+      if (isAbort(error)) return;
       batch(() => {
         this.failed.value = true;
         this.problems.value = error instanceof Problem ? error.diagnostics : [];
-        this.message.value = error instanceof Unreachable ? "" : error.message;
+        this.message.value = error instanceof Unreachable || !(error instanceof Error) ? "" : error.message;
       });
     } finally {
       clearTimeout(late);
@@ -100,6 +116,10 @@ export class Preview {
     }
   }
 
+  /**
+   * @param {PreviewAnswer} answer
+   * @param {number} generation
+   */
   accept(answer, generation) {
     const pages = new Map([...this.pages.value].filter(([page]) => page <= answer.pageCount));
     for (const [page, old] of this.pages.value) if (page > answer.pageCount) URL.revokeObjectURL(old.url);
@@ -123,13 +143,18 @@ export class Preview {
     this.show(...this.view);
   }
 
-  /** The innermost node at a point of a page, in points. */
+  /**
+   * The innermost node at a point of a page, in points.
+   * @param {number} page
+   * @param {number} x
+   * @param {number} y
+   */
   at(page, x, y) {
     const hit = this.boxes.value.filter((box) => box.page === page
       && x >= box.area[0] && x <= box.area[0] + box.area[2] && y >= box.area[1] && y <= box.area[1] + box.area[3]);
-    const size = (box) => box.area[2] * box.area[3];
+    const size = (/** @type {Box} */ box) => box.area[2] * box.area[3];
     // Of boxes of one size, the inner one comes last.
-    return hit.reduce((best, box) => (!best || size(box) <= size(best) ? box : best), null);
+    return hit.reduce((best, box) => (!best || size(box) <= size(best) ? box : best), /** @type {Box | null} */ (null));
   }
 
   close() {
