@@ -553,6 +553,11 @@ const scenarios = {
     await page.waitForFunction((old) => !location.hash.includes(old), run);
     await page.goto(studio("runs?state=failed"));
     await page.getByRole("link", { name: run }).waitFor();
+    await page.getByLabel("Time", { exact: true }).selectOption({ label: "Last hour" });
+    await page.waitForFunction(() => location.hash.includes("hours=1"));
+    await page.getByRole("link", { name: run }).waitFor();
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    assert.equal((await (await api("GET", `runs?since=${later}`)).json()).runs.length, 0);
     await accessible(page, "runs");
   },
 

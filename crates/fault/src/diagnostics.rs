@@ -95,6 +95,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "A font lacks an OpenType feature, or more instances of variable fonts are asked for than are made.",
     ),
     (
+        "font-not-embedded",
+        "A font is damaged: HTML names it instead of bringing it.",
+    ),
+    (
         "font-not-found",
         "A font of the theme is not installed; another is used.",
     ),

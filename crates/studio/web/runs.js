@@ -10,6 +10,8 @@ import { t, when, duration } from "./text.js";
 
 /** Time between looks at the list, in milliseconds. */
 const PERIOD = 3000;
+/** Hours back that the list may be limited to. */
+const SPANS = [1, 24, 168, 720];
 const STATES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled", "timed-out", "dead"];
 
 /** @type {{[state: string]: string}} */
@@ -44,6 +46,12 @@ function happened({ error, retryOf }) {
   return retryOf ? t("retry of {id}", { id: retryOf }) : "";
 }
 
+/**
+ * Words for the last hours.
+ * @param {number} hours
+ */
+const span = (hours) => (hours === 1 ? t("Last hour") : hours === 24 ? t("Last day") : t("Last {n} days", { n: hours / 24 }));
+
 /** @param {{runs: RunEntry[]}} props */
 function RunTable({ runs }) {
   return html`<table class="table of-runs">
@@ -64,13 +72,17 @@ export function Runs() {
   const query = new URLSearchParams(location.hash.split("?")[1] ?? "");
   const flow = query.get("flow") ?? "";
   const state = query.get("state") ?? "";
+  const hours = Number(query.get("hours") ?? 0);
   const runs = useSignal(/** @type {RunEntry[] | null} */ (null));
   const next = useSignal(/** @type {string | null} */ (null));
   const more = useSignal(/** @type {RunEntry[]} */ ([]));
   const failure = useSignal(/** @type {Error | null} */ (null));
   const flows = useSignal(/** @type {FlowEntry[]} */ ([]));
   const address = (/** @type {string | null} */ after = null) => {
-    const all = new URLSearchParams({ limit: "50", ...(flow && { flow }), ...(state && { state }), ...(after && { after }) });
+    const since = hours > 0 && new Date(Date.now() - hours * 3_600_000).toISOString();
+    const all = new URLSearchParams({
+      limit: "50", ...(flow && { flow }), ...(state && { state }), ...(since && { since }), ...(after && { after }),
+    });
     return `runs?${all}`;
   };
   useEffect(() => {
@@ -114,12 +126,15 @@ export function Runs() {
         ${flows.value.map((one) => html`<option value=${one.key} selected=${one.key === flow}>${one.name || one.key}</option>`)}</select>
       <select class="select" aria-label=${t("State")} value=${state} onChange=${(event) => filter("state", event.currentTarget.value)}>
         <option value="">${t("All states")}</option>
-        ${STATES.map((one) => html`<option value=${one} selected=${one === state}>${words()[one]}</option>`)}</select></div>
+        ${STATES.map((one) => html`<option value=${one} selected=${one === state}>${words()[one]}</option>`)}</select>
+      <select class="select" aria-label=${t("Time")} value=${String(hours)} onChange=${(event) => filter("hours", event.currentTarget.value)}>
+        <option value="">${t("Any time")}</option>
+        ${SPANS.map((one) => html`<option value=${one} selected=${one === hours}>${span(one)}</option>`)}</select></div>
     ${failure.value && html`<${Failure} error=${failure.value} />`}${!runs.value && !failure.value && html`<${Loading} />`}
     ${runs.value && all.length === 0 && html`<div class="empty">
-      <h2>${flow || state ? t("No run matches the filter") : t("No runs yet")}</h2>
+      <h2>${flow || state || hours ? t("No run matches the filter") : t("No runs yet")}</h2>
       <p>${t("A run appears here when a flow is started, by a webhook or by hand.")}</p>
-      ${(flow || state) && html`<a class="button" href="#/runs">${t("Show all")}</a>`}</div>`}
+      ${(flow || state || hours > 0) && html`<a class="button" href="#/runs">${t("Show all")}</a>`}</div>`}
     ${all.length > 0 && html`<${RunTable} runs=${all} />`}
     ${next.value && html`<p class="field-box"><button type="button" class="button" onClick=${older}>${t("Show older runs")}</button></p>`}</main>`;
 }

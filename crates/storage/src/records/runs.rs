@@ -439,8 +439,24 @@ pub struct RunFilter {
     pub state: Option<RunState>,
     /// Runs older than the run with this number.
     pub before: Option<u64>,
+    /// Runs created at this time or later, in milliseconds since 1970.
+    pub since_ms: Option<u64>,
+    /// Runs created before this time, in milliseconds since 1970.
+    pub until_ms: Option<u64>,
     /// Maximum number of runs.
     pub limit: u32,
+}
+
+impl RunFilter {
+    /// The first and the last time of creation that it lets through, as databases store them.
+    pub(super) fn times(&self) -> (i64, i64) {
+        let stored = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
+        let since = self.since_ms.map_or(i64::MIN, stored);
+        (
+            since,
+            self.until_ms.map_or(i64::MAX, |until| stored(until) - 1),
+        )
+    }
 }
 
 /// A published flow.

@@ -305,6 +305,18 @@ async fn given_back_and_orphaned(store: &dyn RunStore) {
         ..RunFilter::default()
     };
     assert_eq!(store.list(older).await.unwrap().len(), 1);
+    let created = all[0].created_ms;
+    let between = |since_ms: Option<u64>, until_ms: Option<u64>| RunFilter {
+        since_ms,
+        until_ms,
+        limit: 5,
+        ..RunFilter::default()
+    };
+    let count = async |filter| store.list(filter).await.unwrap().len();
+    assert_eq!(count(between(Some(created), None)).await, 3);
+    assert_eq!(count(between(Some(created + 1), None)).await, 0);
+    assert_eq!(count(between(None, Some(created + 1))).await, 3);
+    assert_eq!(count(between(None, Some(created))).await, 0);
 }
 
 async fn what_is_kept_and_published(store: &dyn RunStore) {

@@ -182,6 +182,16 @@ fn run_routes() -> Vec<Route<FlowApi>> {
                 string(),
                 "State of the run, such as `failed`.",
             ))
+            .parameter(query(
+                "since",
+                string(),
+                "Runs created at this time or later, RFC 3339.",
+            ))
+            .parameter(query(
+                "until",
+                string(),
+                "Runs created before this time, RFC 3339.",
+            ))
             .answer(200, operation::json::<RunList>()),
         named(get("/runs/{id}", run::get_run))
             .summary("Reads a run with its steps and timings.")

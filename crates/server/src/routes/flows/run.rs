@@ -18,6 +18,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
+use jiff::Timestamp;
 use platen_fault::Code;
 use platen_runs::{Answer, DEFERRED_FLOW, Event, Lane, Record, Request, Run, RunFilter, RunState};
 use serde::Deserialize;
@@ -93,6 +94,8 @@ pub(crate) struct RunQuery {
     after: Option<String>,
     flow: Option<String>,
     state: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
 }
 
 /// Lists runs, newest first.
@@ -112,9 +115,20 @@ pub(crate) async fn list_runs(
     let before = query.after.as_deref().map(str::parse).transpose();
     let before = before
         .map_err(|_| invalid("`after` must be the `next` of the previous page".to_owned()))?;
+    let time = |name: &str, text: Option<String>| {
+        let time = text.map(|text| text.parse::<Timestamp>()).transpose();
+        let time = time.map_err(|_| {
+            invalid(format!(
+                "`{name}` must be RFC 3339, such as 2026-11-21T15:00:00Z"
+            ))
+        });
+        time.map(|time| time.map(|time| u64::try_from(time.as_millisecond()).unwrap_or(0)))
+    };
     let filter = RunFilter {
         flow: query.flow,
         state: wanted.transpose()?,
+        since_ms: time("since", query.since)?,
+        until_ms: time("until", query.until)?,
         before,
         limit,
     };

@@ -61,14 +61,19 @@ async fn read_runs(
          {ended} ended_runs e ON e.number = r.number
          WHERE r.number < $1 AND ($2::text IS NULL OR r.flow = $2)
          AND ($3::smallint IS NULL OR coalesce(o.state, e.state) = $3)
+         AND r.created_ms BETWEEN $5 AND $6
          ORDER BY r.number DESC LIMIT $4"
     );
     let before = filter
         .before
         .map_or(i64::MAX, |before| i64::try_from(before).unwrap_or(i64::MAX));
     let (state, limit) = (filter.state.map(state_number), i64::from(filter.limit));
+    let (since, until) = filter.times();
     let rows = connection
-        .query(&find, &[&before, &filter.flow, &state, &limit])
+        .query(
+            &find,
+            &[&before, &filter.flow, &state, &limit, &since, &until],
+        )
         .await?;
     rows.iter().map(run).collect()
 }

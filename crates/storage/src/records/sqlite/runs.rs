@@ -412,14 +412,16 @@ impl RunStore for Runs {
         self.database.read(move |connection| {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {ALL} FROM runs WHERE number < ?1 AND (?2 IS NULL OR flow = ?2)
-                 AND (?3 IS NULL OR state = ?3) ORDER BY number DESC LIMIT ?4"
+                 AND (?3 IS NULL OR state = ?3) AND created_ms BETWEEN ?5 AND ?6
+                 ORDER BY number DESC LIMIT ?4"
             ))?;
             let before = filter
                 .before
                 .map_or(i64::MAX, |before| i64::try_from(before).unwrap_or(i64::MAX));
             let state = filter.state.map(state_number);
-            let rows =
-                statement.query_map(params![before, filter.flow, state, filter.limit], run)?;
+            let (since, until) = filter.times();
+            let values = params![before, filter.flow, state, filter.limit, since, until];
+            let rows = statement.query_map(values, run)?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }

@@ -172,6 +172,8 @@ async fn same_runs(one: &dyn RunStore, other: &dyn RunStore) {
     let published = one.published().await.unwrap();
     assert_eq!(published, other.published().await.unwrap());
     let filter = || RunFilter {
+        since_ms: None,
+        until_ms: None,
         flow: None,
         state: None,
         before: None,
