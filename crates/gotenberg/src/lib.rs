@@ -48,7 +48,7 @@ pub fn extension(services: &Services) -> Arc<dyn Extension> {
         libreoffice: Arc::clone(&services.libreoffice),
         slots: Arc::clone(&services.renderer.slots),
         webhooks: Arc::new(Webhooks::new(&config.webhook, services.webhook_key.clone())),
-        downloads: Arc::new(Downloads::new(&config.download)),
+        downloads: Arc::new(Downloads::new(&config.gotenberg.download)),
         deferred: Arc::clone(&services.deferred),
         metrics: Arc::clone(&services.metrics),
         render_timeout: config.render_timeout(),

@@ -164,20 +164,26 @@ impl Painter<'_> {
         )
     }
 
+    /// The attributes that fill a shape with the color of a stop; nothing without one.
+    fn solid(&self, stop: Option<&ColorStop>) -> String {
+        let (index, alpha) = stop.map_or((FOREGROUND, 0.0), |it| (it.palette_index, it.alpha));
+        let (color, opacity) = self.color(index, alpha);
+        format!("fill=\"{color}\" fill-opacity=\"{opacity}\"")
+    }
+
     /// The attributes that fill a shape with `brush`.
     fn paint(&mut self, brush: &Brush<'_>, transform: Option<Transform>) -> String {
-        let solid = |painter: &Self, stop: Option<&ColorStop>| {
-            let (index, alpha) = stop.map_or((FOREGROUND, 0.0), |it| (it.palette_index, it.alpha));
-            let (color, opacity) = painter.color(index, alpha);
-            format!("fill=\"{color}\" fill-opacity=\"{opacity}\"")
-        };
         let (element, place, stops, extend) = match brush {
             Brush::Solid {
                 palette_index,
                 alpha,
             } => {
-                let (color, opacity) = self.color(*palette_index, *alpha);
-                return format!("fill=\"{color}\" fill-opacity=\"{opacity}\"");
+                let stop = ColorStop {
+                    offset: 0.0,
+                    palette_index: *palette_index,
+                    alpha: *alpha,
+                };
+                return self.solid(Some(&stop));
             }
             Brush::LinearGradient {
                 p0,
@@ -193,47 +199,17 @@ impl Painter<'_> {
                 color_stops.to_vec(),
                 *extend,
             ),
-            Brush::RadialGradient {
-                c0,
-                r0,
-                c1,
-                r1,
-                color_stops,
-                extend,
-            } => {
-                let mut stops = color_stops.to_vec();
-                // SVG has the smaller circle first.
-                let ((inner, from), (outer, to)) = if r0 <= r1 {
-                    ((c0, r0), (c1, r1))
-                } else {
-                    stops.reverse();
-                    stops
-                        .iter_mut()
-                        .for_each(|stop| stop.offset = 1.0 - stop.offset);
-                    ((c1, r1), (c0, r0))
-                };
-                (
-                    "radialGradient",
-                    format!(
-                        "fx=\"{}\" fy=\"{}\" fr=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"",
-                        inner.x,
-                        inner.y,
-                        from.max(0.0),
-                        outer.x,
-                        outer.y,
-                        to.max(0.01)
-                    ),
-                    stops,
-                    *extend,
-                )
+            Brush::RadialGradient { extend, .. } => {
+                let (place, stops) = circles(brush);
+                ("radialGradient", place, stops, *extend)
             }
             // SVG has no gradients around a point: the color halfway is the nearest.
             Brush::SweepGradient { color_stops, .. } => {
-                return solid(self, color_stops.get(color_stops.len() / 2));
+                return self.solid(color_stops.get(color_stops.len() / 2));
             }
         };
         if stops.len() < 2 {
-            return solid(self, stops.first());
+            return self.solid(stops.first());
         }
         let name = format!("p{}", self.count);
         let spread = match extend {
@@ -345,6 +321,42 @@ impl ColorPainter for Painter<'_> {
     fn pop_layer(&mut self) {
         self.close();
     }
+}
+
+/// The circles of a radial gradient as attributes of SVG, which has the smaller one first, and its
+/// stops in that order.
+fn circles(brush: &Brush<'_>) -> (String, Vec<ColorStop>) {
+    let Brush::RadialGradient {
+        c0,
+        r0,
+        c1,
+        r1,
+        color_stops,
+        ..
+    } = brush
+    else {
+        return (String::new(), Vec::new());
+    };
+    let mut stops = color_stops.to_vec();
+    let ((inner, from), (outer, to)) = if r0 <= r1 {
+        ((c0, r0), (c1, r1))
+    } else {
+        stops.reverse();
+        for stop in &mut stops {
+            stop.offset = 1.0 - stop.offset;
+        }
+        ((c1, r1), (c0, r0))
+    };
+    let place = format!(
+        "fx=\"{}\" fy=\"{}\" fr=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"",
+        inner.x,
+        inner.y,
+        from.max(0.0),
+        outer.x,
+        outer.y,
+        to.max(0.01)
+    );
+    (place, stops)
 }
 
 fn matrix(it: Transform) -> String {

@@ -4,9 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use platen_document::bound::{Block, BlockKind, ColumnWidth, Columns, Document, Section, Table};
 
-use super::sheet::Sheet;
 use crate::{
-    Error,
     metrics::{measured_cells, solve, text_width},
     plain::{cell_text, walk},
 };
@@ -30,7 +28,7 @@ pub(super) struct Area {
 }
 
 /// The columns of the sheet for each of `columns`, if at least two of them hold tables.
-fn arrange(columns: &Columns) -> Option<Vec<Area>> {
+pub(super) fn arrange(columns: &Columns) -> Option<Vec<Area>> {
     let mut areas = Vec::with_capacity(columns.columns.len());
     let (mut first, mut with_tables) = (0, 0);
     for column in &columns.columns {
@@ -163,40 +161,4 @@ fn natural_widths(table: &Table, document: &Document, page: Option<f32>) -> Vec<
             _ => solved.as_ref().map_or(0.0, |all| all[column]).max(*natural),
         })
         .collect()
-}
-
-impl<'a> Sheet<'a> {
-    /// Columns with tables stand beside each other, others below each other.
-    pub(super) fn columns(
-        &mut self,
-        columns: &'a Columns,
-        main: Option<&'a Table>,
-    ) -> Result<(), Error> {
-        let areas = arrange(columns).filter(|_| !self.beside && !self.stacks());
-        let Some(areas) = areas else {
-            self.report.warn(
-                "columns-flattened",
-                self.path,
-                "columns are placed below each other on a sheet",
-            );
-            for column in &columns.columns {
-                self.blocks(&column.body, main)?;
-            }
-            return Ok(());
-        };
-        let (top, whole) = (self.row, self.area);
-        let mut bottom = top;
-        self.beside = true;
-        for (column, area) in columns.columns.iter().zip(areas) {
-            self.row = top;
-            self.area = area;
-            self.blocks(&column.body, main)?;
-            bottom = bottom.max(self.row);
-        }
-        self.row = bottom;
-        self.area = whole;
-        self.beside = false;
-        self.heights.clear();
-        Ok(())
-    }
 }

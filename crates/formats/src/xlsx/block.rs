@@ -2,7 +2,7 @@
 
 use platen_document::{
     bound::{
-        Barcode, Block, BlockKind, FormField, Image, ImageFormat, Inline, KeyValue, List,
+        Barcode, Block, BlockKind, Columns, FormField, Image, ImageFormat, Inline, KeyValue, List,
         Signature, StyleId, Table, Value, ValueFormat, plain_text,
     },
     work,
@@ -10,6 +10,7 @@ use platen_document::{
 use rust_xlsxwriter::Image as Picture;
 
 use super::{
+    beside::arrange,
     format::Key,
     sheet::{LAST_ROW, Sheet},
     table::number,
@@ -82,6 +83,36 @@ impl<'a> Sheet<'a> {
             BlockKind::Signature(signature) => self.signature(signature, style)?,
             BlockKind::FormField(field) => self.form_field(field, style)?,
         }
+        Ok(())
+    }
+
+    /// Columns with tables stand beside each other, others below each other.
+    fn columns(&mut self, columns: &'a Columns, main: Option<&'a Table>) -> Result<(), Error> {
+        let areas = arrange(columns).filter(|_| !self.beside && !self.stacks());
+        let Some(areas) = areas else {
+            self.report.warn(
+                "columns-flattened",
+                self.path,
+                "columns are placed below each other on a sheet",
+            );
+            for column in &columns.columns {
+                self.blocks(&column.body, main)?;
+            }
+            return Ok(());
+        };
+        let (top, whole) = (self.row, self.area);
+        let mut bottom = top;
+        self.beside = true;
+        for (column, area) in columns.columns.iter().zip(areas) {
+            self.row = top;
+            self.area = area;
+            self.blocks(&column.body, main)?;
+            bottom = bottom.max(self.row);
+        }
+        self.row = bottom;
+        self.area = whole;
+        self.beside = false;
+        self.heights.clear();
         Ok(())
     }
 

@@ -10,6 +10,7 @@ mod page;
 mod scatter;
 mod sheet;
 mod table;
+mod table_marks;
 mod totals;
 
 use std::collections::{HashMap, HashSet};
@@ -88,21 +89,7 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
         sheet.worksheet.set_name(&name)?;
         names.push(name.clone());
         sheet.section(section)?;
-        for rows in &sheet.names {
-            // Names count without regard to case; the first table of a name has it.
-            if defined.insert(rows.name.to_lowercase()) {
-                workbook.define_name(&rows.name, &rows.reference(&name))?;
-            } else {
-                sheet.report.warn(
-                    "name-taken",
-                    "",
-                    format!(
-                        "two tables are named `{}`; the name stands for the first",
-                        rows.name
-                    ),
-                );
-            }
-        }
+        define_names(&mut workbook, &mut sheet, &name, &mut defined)?;
         let Sheet { worksheet, .. } = {
             report = std::mem::take(&mut sheet.report);
             formats = std::mem::take(&mut sheet.formats);
@@ -119,6 +106,26 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
         bytes = scatter::ordered(bytes)?;
     }
     Ok(report.finish(bytes))
+}
+
+/// Defines the names of a sheet's tables. Names count without regard to case; the first table of a
+/// name has it.
+fn define_names(
+    workbook: &mut Workbook,
+    sheet: &mut Sheet<'_>,
+    name: &str,
+    defined: &mut HashSet<String>,
+) -> Result<(), Error> {
+    for rows in &sheet.names {
+        if defined.insert(rows.name.to_lowercase()) {
+            workbook.define_name(&rows.name, &rows.reference(name))?;
+        } else {
+            let taken = &rows.name;
+            let message = format!("two tables are named `{taken}`; the name stands for the first");
+            sheet.report.warn("name-taken", "", message);
+        }
+    }
+    Ok(())
 }
 
 fn properties(document: &Document) -> Result<DocProperties, Error> {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ConfigError, Settings, is_on};
+use super::{ConfigError, DownloadConfig, Settings, is_on};
 
 /// Which of Gotenberg's routes there are, and where.
 #[derive(Clone, Debug, Serialize)]
@@ -10,6 +10,9 @@ pub struct GotenbergConfig {
     /// Path before its routes, with a slash at both ends.
     #[serde(rename = "api_root_path")]
     pub root_path: String,
+    /// Files that forms name by URL.
+    #[serde(flatten)]
+    pub download: DownloadConfig,
     /// Switches off `/forms/chromium`.
     pub chromium_disable_routes: bool,
     /// Switches off `/forms/libreoffice`.
@@ -32,6 +35,7 @@ impl GotenbergConfig {
         }
         Ok(Self {
             root_path: format!("{}/", root.trim_end_matches('/')),
+            download: DownloadConfig::resolve(settings),
             chromium_disable_routes: is_on(settings.chromium_disable_routes),
             libreoffice_disable_routes: is_on(settings.libreoffice_disable_routes),
             pdfengines_disable_routes: is_on(settings.pdfengines_disable_routes),

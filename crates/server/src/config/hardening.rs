@@ -204,7 +204,7 @@ impl Config {
             ("FLOW_ALLOWED_HOSTS", &self.flow.allowed_hosts, self.flow.allow_private_addresses),
             ("CHROMIUM_ALLOWED_HOSTS", &self.chromium_allowed_hosts, self.chromium_allow_private_addresses),
             ("WEBHOOK_ALLOWED_HOSTS", &self.webhook.allowed_hosts, self.webhook.allow_private_addresses),
-            ("DOWNLOAD_ALLOWED_HOSTS", &self.download.allowed_hosts, self.download.allow_private_addresses),
+            ("DOWNLOAD_ALLOWED_HOSTS", &self.gotenberg.download.allowed_hosts, self.gotenberg.download.allow_private_addresses),
             ("SIGNATURE_ALLOWED_HOSTS", &self.signature.allowed_hosts, self.signature.allow_private_addresses),
         ];
         for (name, hosts, allows_private) in lists {

@@ -210,9 +210,6 @@ pub struct Config {
     /// Webhook delivery of results.
     #[serde(flatten)]
     pub webhook: WebhookConfig,
-    /// Files that forms name by URL.
-    #[serde(flatten)]
-    pub download: DownloadConfig,
     /// Gotenberg's routes.
     #[serde(flatten)]
     pub gotenberg: GotenbergConfig,
@@ -264,7 +261,6 @@ impl Config {
             flow: FlowConfig::resolve(&settings, cores),
             results: ResultConfig::resolve(&settings)?,
             webhook: WebhookConfig::resolve(&settings),
-            download: DownloadConfig::resolve(&settings),
             gotenberg: GotenbergConfig::resolve(&settings)?,
             signature: SignatureConfig::resolve(&settings),
             trace: TraceConfig::resolve(&settings)?,
@@ -367,7 +363,7 @@ impl Config {
             ("body_timeout_ms", self.body_timeout_ms),
             ("write_timeout_ms", self.write_timeout_ms),
             ("webhook_timeout_ms", self.webhook.timeout_ms),
-            ("download_timeout_ms", self.download.timeout_ms),
+            ("download_timeout_ms", self.gotenberg.download.timeout_ms),
             ("flow_timeout_ms", self.flow.timeout_ms),
             ("flow_lease_ms", self.flow.lease_ms),
             ("max_connections", u64::from(self.max_connections)),
