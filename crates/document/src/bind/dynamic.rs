@@ -15,7 +15,7 @@ use crate::{
     pointer,
     style_sheet::StyleSheet,
     template::{
-        ColumnSpec, Node, PageSetup, StyleRef, Theme,
+        CellSpec, ColumnSpec, FullCellSpec, Node, PageSetup, StyleRef, Theme,
         dynamic::{DynamicPart, set},
     },
 };
@@ -78,9 +78,10 @@ impl<T> Arena<T> {
 pub(super) struct Arenas {
     nodes: Arena<Node>,
     columns: Arena<ColumnSpec>,
+    cells: Arena<CellSpec>,
     pages: Arena<PageSetup>,
     sheets: Arena<StyleSheet>,
-    /// Number of JSON values in all nodes and columns.
+    /// Number of JSON values in all nodes, columns and cells.
     weight: Cell<usize>,
 }
 
@@ -116,6 +117,25 @@ impl<'b> Binder<'b> {
                 self.check_style(column.header_style.as_ref(), "headerStyle", &mut found);
                 self.kept(found, scope)
                     .then(|| self.arenas.columns.keep(column))
+            }
+        }
+    }
+
+    /// Like [`Self::dynamic_node`], for a cell that is written out.
+    pub(super) fn dynamic_cell(
+        &mut self,
+        cell: &'b CellSpec,
+        scope: &Scope<'_>,
+    ) -> Option<&'b CellSpec> {
+        match self.dynamic_part::<FullCellSpec>(scope) {
+            Ok(None) => Some(cell),
+            Err(()) => None,
+            Ok(Some(cell)) => {
+                let mut found = Vec::new();
+                self.check_style(cell.style.as_ref(), "style", &mut found);
+                let cell = CellSpec::Full(Box::new(cell));
+                self.kept(found, scope)
+                    .then(|| self.arenas.cells.keep(cell))
             }
         }
     }

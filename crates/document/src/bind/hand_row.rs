@@ -65,43 +65,41 @@ impl<'b> Binder<'b> {
         while column < covered.len() {
             if covered[column].0 > 0 {
                 if !covered[column].1 {
-                    for plan in plans(column) {
-                        let style = self.hand_style(run, kind, plan, None, spec);
-                        cells.push(Cell::text("", style));
-                    }
+                    self.blank_cells(run, spec, kind, column, &mut cells);
                 }
                 column += 1;
                 continue;
             }
             let Some((index, cell)) = specs.next() else {
-                for plan in plans(column) {
-                    let style = self.hand_style(run, kind, plan, None, spec);
-                    cells.push(Cell::text("", style));
-                }
+                self.blank_cells(run, spec, kind, column, &mut cells);
                 column += 1;
                 continue;
             };
-            let (wide, high) = match cell {
-                CellSpec::Text(_) => (1, 1),
-                CellSpec::Full(cell) => (
-                    usize::from(cell.col_span.unwrap_or(1)).max(1),
-                    usize::from(cell.row_span.unwrap_or(1)).max(1),
-                ),
-            };
+            // The first element of a repeated column decides how far its cells reach.
+            let plan = plans(column).next();
+            let first = self.item("cells", index, |binder| {
+                plan.map_or(Some(cell), |plan| {
+                    plan.within(scope, |scope| binder.dynamic_cell(cell, scope))
+                })
+            });
+            let (wide, high) = spans(first.unwrap_or(cell));
             let wide = wide.min(covered.len() - column);
             covered[column..column + wide].fill((high, shown[0]));
             let spanned: Vec<_> = (column..column + wide).flat_map(plans).collect();
             let row_span = shown.iter().take(high).filter(|shown| **shown).count();
             // A cell of its own for each element, or one that covers them all.
             let single = wide == 1 && spanned.len() > 1;
-            let made = if single {
-                spanned.len()
-            } else {
-                spanned.len().min(1)
-            };
-            for plan in spanned.iter().take(made).filter(|_| shown[0]) {
+            let made = spanned.len().min(if single { usize::MAX } else { 1 });
+            for (nth, plan) in spanned.iter().take(made).enumerate() {
+                if !shown[0] {
+                    break;
+                }
                 let mut made = self.item("cells", index, |binder| {
                     plan.within(scope, |scope| {
+                        let cell = match nth {
+                            0 => first,
+                            _ => first.and_then(|_| binder.dynamic_cell(cell, scope)),
+                        };
                         binder.hand_cell(run, cell, spec, kind, plan, scope)
                     })
                 });
@@ -113,6 +111,21 @@ impl<'b> Binder<'b> {
             column += wide;
         }
         cells
+    }
+
+    /// Adds the cells of a column for which the row has none.
+    fn blank_cells(
+        &mut self,
+        run: &TableRun<'b>,
+        spec: &RowSpec,
+        kind: RowKind,
+        column: usize,
+        cells: &mut Vec<Cell>,
+    ) {
+        for plan in run.columns.iter().filter(|plan| plan.index == column) {
+            let style = self.hand_style(run, kind, plan, None, spec);
+            cells.push(Cell::text("", style));
+        }
     }
 
     fn hand_style(
@@ -145,15 +158,16 @@ impl<'b> Binder<'b> {
     fn hand_cell(
         &mut self,
         run: &TableRun<'b>,
-        cell: &'b CellSpec,
+        cell: Option<&'b CellSpec>,
         row: &RowSpec,
         kind: RowKind,
         plan: &ColumnPlan<'_>,
         scope: &Scope<'_>,
     ) -> Cell {
         let (text, cell) = match cell {
-            CellSpec::Text(text) => (Some(text), None),
-            CellSpec::Full(cell) => match &cell.content {
+            None => (None, None),
+            Some(CellSpec::Text(text)) => (Some(text), None),
+            Some(CellSpec::Full(cell)) => match &cell.content {
                 Some(Content::Text(text)) if cell.body.is_empty() => (Some(text), Some(&**cell)),
                 _ => (None, Some(&**cell)),
             },
@@ -209,5 +223,14 @@ impl<'b> Binder<'b> {
             Ok(_) => format.clone(),
             Err(_) => ValueFormat::Text,
         }
+    }
+}
+
+/// Number of columns and rows that a cell covers.
+fn spans(cell: &CellSpec) -> (usize, usize) {
+    let count = |span: Option<u16>| usize::from(span.unwrap_or(1)).max(1);
+    match cell {
+        CellSpec::Text(_) => (1, 1),
+        CellSpec::Full(cell) => (count(cell.col_span), count(cell.row_span)),
     }
 }

@@ -1,6 +1,7 @@
 //! What is legal in a template and unwise: it renders, but not as a typesetter, a reader with a
 //! screen reader or the next author would want it.
 
+mod ground;
 mod look;
 mod structure;
 #[cfg(test)]

@@ -13,7 +13,14 @@ pub(super) fn check(lint: &mut Lint<'_>, template: &Json) {
     table_heads(lint);
     alternative_texts(lint);
     unused(lint, template, "/theme/styles", "unused-style");
-    unused(lint, template, "/assets", "unused-asset");
+    // Data may name any asset.
+    let by_data = |node: &super::Node<'_>| {
+        let source = node.text("source");
+        source.is_some_and(|source| source.contains("{{"))
+    };
+    if !lint.nodes.iter().any(by_data) {
+        unused(lint, template, "/assets", "unused-asset");
+    }
 }
 
 fn title(lint: &mut Lint<'_>, template: &Json) {
@@ -57,7 +64,8 @@ fn table_heads(lint: &mut Lint<'_>) {
         let has_head = columns
             .is_some_and(|columns| columns.iter().any(|column| column.get("header").is_some()))
             || node.fields.contains_key("headerRows");
-        if !has_head && node.fields.contains_key("rows") {
+        let hidden = node.fields.get("showHeader") == Some(&Json::Bool(false));
+        if !has_head && !hidden && node.fields.contains_key("rows") {
             headless.push(node.path.clone());
         }
     }

@@ -76,6 +76,65 @@ fn each_rule_finds_what_it_is_for() {
 }
 
 #[test]
+fn texts_are_compared_with_the_grounds_on_which_they_stand() {
+    let template = |body: Json| {
+        json!({
+            "metadata": {"title": "Bill"},
+            "theme": {"styles": {
+                "dark": {"background": "#1F2937"},
+                "darker": {"extends": "dark", "bold": true},
+                "tint": {"color": "#CBD5E1"},
+                "deep": {"color": "#334155"}
+            }},
+            "body": body
+        })
+    };
+    let text = |style: Json| json!([{"type": "text", "style": style, "content": "Due"}]);
+    let panel = |style: Json, inner: Json| json!({"type": "panel", "style": style, "body": inner});
+    let found = |body: Json| {
+        let all = codes(&template(body));
+        let low = all.into_iter().filter(|(code, _)| code == "low-contrast");
+        low.map(|(_, path)| path).collect::<Vec<_>>()
+    };
+    let tint = "/theme/styles/tint/color";
+    assert_eq!(
+        found(json!([panel(json!("darker"), text(json!("tint")))])),
+        [""; 0]
+    );
+    assert_eq!(found(text(json!("tint"))), [tint]);
+    assert_eq!(found(text(json!(["tint", "deep"]))), [tint]);
+    assert_eq!(found(text(json!(["tint", "dark"]))), [""; 0]);
+    let both = json!([
+        panel(json!(["dark"]), text(json!("deep"))),
+        panel(json!({}), text(json!("deep")))
+    ]);
+    assert_eq!(found(both), [tint, "/theme/styles/deep/color"]);
+    let large = text(json!({"color": "#8A94A3", "fontSize": "18pt"}));
+    assert_eq!(found(large), [tint]);
+    let own = text(json!({"color": "#CBD5E1"}));
+    let dark = panel(json!({"background": "{{ brand }}"}), own.clone());
+    assert_eq!(
+        found(json!([dark, panel(json!({}), own)])),
+        [tint, "/body/1/body/0/style/color"]
+    );
+}
+
+#[test]
+fn what_data_names_and_languages_without_hyphens_are_no_findings() {
+    let template = json!({
+        "metadata": {"title": "目録"},
+        "locale": "ja-JP",
+        "theme": {"styles": {"body": {"align": "justify"}}},
+        "assets": {"lamp": "data:image/png;base64,AA=="},
+        "body": [
+            {"type": "image", "source": "{{ item.picture }}", "alt": "{{ item.name }}"},
+            {"type": "table", "rows": "items", "showHeader": false, "columns": [{"value": "{{ item }}"}]}
+        ]
+    });
+    assert_eq!(codes(&template), []);
+}
+
+#[test]
 fn a_habit_is_mentioned_ten_times() {
     let body: Vec<Json> = (0..50)
         .map(|_| json!({"type": "text", "content": " "}))

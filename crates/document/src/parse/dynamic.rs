@@ -73,7 +73,7 @@ impl<'s> Walk<'s> {
             Some("Color") => return Some(json!("#000000")),
             Some("ColumnWidth") => return Some(json!("auto")),
             Some("PaperSize") => return Some(json!("A4")),
-            Some("StyleRef") => return Some(json!("body")),
+            Some("StyleRef" | "StylePart") => return Some(json!("body")),
             _ => {}
         }
         if let Some(constant) = schema.get("const") {

@@ -61,10 +61,11 @@ pub(super) struct Walk<'s> {
 }
 
 /// The types whose values are parts of a template with properties that may contain expressions.
-const PARTS: [&str; 7] = [
+const PARTS: [&str; 8] = [
     "Node",
     "FullRun",
     "ColumnSpec",
+    "FullCellSpec",
     "RowStyle",
     "CellStyle",
     "PageSetup",

@@ -12,7 +12,7 @@ use crate::{
     Color, Diagnostic,
     bound::{Baseline, Border, Sides, Style, TabStop, ThemeColors},
     pointer, suggestion,
-    template::{self, BorderSpec, Edges, FontFamily, Side, StyleRef, StyleSpec, Theme},
+    template::{self, BorderSpec, Edges, FontFamily, Side, StylePart, StyleRef, StyleSpec, Theme},
 };
 
 pub(crate) use self::builtin::NAMES;
@@ -108,19 +108,27 @@ impl StyleSheet {
                 );
             }
         };
+        let mut specs = Vec::new();
         match style {
             StyleRef::Name(name) => known(name, path.to_owned()),
-            StyleRef::Names(names) => {
-                for (index, name) in names.iter().enumerate() {
-                    known(name, pointer::join(path, index));
+            StyleRef::Several(parts) => {
+                for (index, part) in parts.iter().enumerate() {
+                    let path = pointer::join(path, index);
+                    match part {
+                        StylePart::Name(name) => known(name, path),
+                        StylePart::Inline(spec) => specs.push((path, spec)),
+                    }
                 }
             }
-            StyleRef::Inline(spec) => {
-                if let Some(name) = &spec.extends {
-                    known(name, pointer::join(path, "extends"));
-                }
-                check_numbers(spec, path, found);
+            StyleRef::Inline(spec) => specs.push((path.to_owned(), spec)),
+        }
+        for (path, spec) in &specs {
+            if let Some(name) = &spec.extends {
+                known(name, pointer::join(path, "extends"));
             }
+        }
+        for (path, spec) in specs {
+            check_numbers(spec, &path, found);
         }
     }
 
@@ -149,18 +157,24 @@ impl StyleSheet {
     pub(crate) fn overlay_ref(&self, style: &mut Style, reference: &StyleRef) {
         match reference {
             StyleRef::Name(name) => self.overlay_named(style, name),
-            StyleRef::Names(names) => {
-                for name in names {
-                    self.overlay_named(style, name);
+            StyleRef::Several(parts) => {
+                for part in parts {
+                    match part {
+                        StylePart::Name(name) => self.overlay_named(style, name),
+                        StylePart::Inline(spec) => self.overlay_extended(style, spec),
+                    }
                 }
             }
-            StyleRef::Inline(spec) => {
-                if let Some(name) = &spec.extends {
-                    self.overlay_named(style, name);
-                }
-                self.overlay(style, spec);
-            }
+            StyleRef::Inline(spec) => self.overlay_extended(style, spec),
         }
+    }
+
+    /// Applies the style that `spec` extends, and then `spec`, on top of `style`.
+    fn overlay_extended(&self, style: &mut Style, spec: &StyleSpec) {
+        if let Some(name) = &spec.extends {
+            self.overlay_named(style, name);
+        }
+        self.overlay(style, spec);
     }
 
     fn overlay(&self, style: &mut Style, spec: &StyleSpec) {

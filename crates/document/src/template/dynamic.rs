@@ -11,7 +11,7 @@ use super::Text;
 use crate::pointer;
 
 /// The parts of a template with such properties, by RFC 6901 pointer. A part is a node, run, column
-/// of a table, style rule or page setup, or the theme.
+/// or fixed cell of a table, style rule or page setup, or the theme.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DynamicParts(BTreeMap<String, DynamicPart>);
 

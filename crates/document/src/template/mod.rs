@@ -48,8 +48,8 @@ pub use self::{
     published::editor_schema,
     rich::*,
     style::{
-        Align, BorderSpec, BorderSpecs, ColumnSpan, Edges, FontFamily, LineStyle, Side, StyleRef,
-        StyleSpec, TabAlign, TabLeader, TabStop, VerticalAlign,
+        Align, BorderSpec, BorderSpecs, ColumnSpan, Edges, FontFamily, LineStyle, Side, StylePart,
+        StyleRef, StyleSpec, TabAlign, TabLeader, TabStop, VerticalAlign,
     },
     table::*,
 };

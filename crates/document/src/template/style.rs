@@ -7,14 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Color, Length};
 
-/// Name of a style, several names of which later ones take precedence, or properties.
+/// Name of a style, properties, or several of these, of which later ones take precedence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum StyleRef {
     /// Name of a style in `theme.styles`, or of a built-in style.
     Name(String),
-    /// Names; later ones take precedence.
-    Names(Vec<String>),
+    /// Names and properties; later ones take precedence.
+    Several(Vec<StylePart>),
+    /// Properties.
+    Inline(Box<StyleSpec>),
+}
+
+/// One of several styles: a name, or properties.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum StylePart {
+    /// Name of a style in `theme.styles`, or of a built-in style.
+    Name(String),
     /// Properties.
     Inline(Box<StyleSpec>),
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use platen_document::{
     bound::{
-        Block, BlockKind, Border, Columns, Inline, KeyValue, LineStyle, List, PanelRef, Positioned,
-        Signature, StyleId, plain_text,
+        Block, BlockKind, Border, Columns, Inline, KeyValue, LineStyle, List, PanelRef, Signature,
+        StyleId, plain_text,
     },
     numbering::Pattern,
     work,
@@ -14,9 +14,9 @@ use platen_document::{
 
 use super::{
     Story, Writer,
+    layout_table::{LayoutCell, LayoutTable},
     numbering::{DEEPEST, indent},
     paragraph::{Frame, border_element},
-    table::{LayoutCell, LayoutTable},
 };
 use crate::{
     Error,
@@ -27,10 +27,10 @@ use crate::{
 impl<'a> Writer<'a> {
     /// Writes `blocks` into a column of `width` points.
     pub(super) fn blocks(&mut self, blocks: &'a [Block], width: f32) -> Result<(), Error> {
-        for block in blocks {
-            self.block(block, width)?;
-        }
-        Ok(())
+        let around = std::mem::replace(&mut self.column_width, width);
+        let result = blocks.iter().try_for_each(|block| self.block(block, width));
+        self.column_width = around;
+        result
     }
 
     fn block(&mut self, block: &'a Block, width: f32) -> Result<(), Error> {
@@ -40,8 +40,7 @@ impl<'a> Writer<'a> {
             && self.story == Story::Body
             && let Some(name) = self.bookmarks.get(id.as_ref()).cloned()
         {
-            let close = self.bookmark(&name);
-            self.out.push_str(&close);
+            self.begin_bookmark(name);
         }
         match &block.kind {
             BlockKind::Heading { level, content } => self.heading(*level, content, block.style),
@@ -77,6 +76,10 @@ impl<'a> Writer<'a> {
             BlockKind::Signature(signature) => self.signature(signature, block.style, width),
             BlockKind::FormField(field) => self.form_field(field, block.style, width),
         }
+        // What has no paragraph that could hold it.
+        if !matches!(block.kind, BlockKind::PageBreak) {
+            self.end_bookmarks();
+        }
         self.path = &block.path;
         Ok(())
     }
@@ -95,7 +98,7 @@ impl<'a> Writer<'a> {
         if is_title {
             properties.outline = Some(level - 1);
         }
-        self.number_heading(content, id, &mut properties);
+        self.number_heading(content, id, base, &mut properties);
         self.open(&properties);
         let bookmark = if self.story == Story::Body {
             self.headings_written += 1;
@@ -137,13 +140,18 @@ impl<'a> Writer<'a> {
                 "<w:ind w:left=\"{}\" w:hanging=\"{hanging}\"/>",
                 indent(level).max(hanging)
             );
+            self.styles
+                .run(id, id, base, false)
+                .clone_into(&mut properties.mark);
             self.open(&properties);
             self.inlines(&item.content, id, base);
             self.out.push_str("</w:p>");
             self.list_level += 1;
             let outer = self.enclosing_list.replace(number);
             let inner = width - indent(level) as f32 / 20.0;
-            let result = self.blocks(&item.body, inner.max(36.0));
+            // Word measures tab stops from the column, not from the indent of the item.
+            let mut body = item.body.iter();
+            let result = body.try_for_each(|block| self.block(block, inner.max(36.0)));
             self.enclosing_list = outer;
             self.list_level -= 1;
             result?;
@@ -192,7 +200,11 @@ impl<'a> Writer<'a> {
         for inner in widths.iter_mut().take(count.saturating_sub(1)) {
             *inner += columns.gap;
         }
-        self.space_before(id);
+        // The space above the first blocks is above all columns.
+        let styles = &self.document.styles;
+        let firsts = (columns.columns.iter()).filter_map(|column| column.body.first());
+        let spaces = firsts.map(|first| styles[first.style].space_before);
+        self.space(spaces.fold(styles[id].space_before, f32::max));
         let panels: Vec<_> = (columns.columns.iter())
             .filter_map(|column| columns.filled_by(column))
             .collect();
@@ -215,7 +227,9 @@ impl<'a> Writer<'a> {
                 ..LayoutCell::default()
             };
             cell.open(self);
+            self.at_top = true;
             self.cell_blocks(&column.body, (widths[index] - gap).max(18.0))?;
+            self.at_top = false;
             self.out.push_str("</w:tc>");
         }
         self.out.push_str("</w:tr></w:tbl>");
@@ -289,53 +303,18 @@ impl<'a> Writer<'a> {
             ..LayoutCell::default()
         };
         cell.open(self);
+        let inner = width - style.padding.left - style.padding.right;
         if let Some(title) = title {
             let before = std::mem::replace(&mut self.keep_with_next, true);
+            let around = std::mem::replace(&mut self.column_width, inner);
             self.paragraph(title, id, Frame::Cell);
+            self.column_width = around;
             self.keep_with_next = before;
         }
-        let inner = width - style.padding.left - style.padding.right;
         if title.is_none() || !body.is_empty() {
             self.cell_blocks(body, inner.max(18.0))?;
         }
         self.out.push_str("</w:tc>");
-        Ok(())
-    }
-
-    /// Writes content at a fixed position as a table of one cell that floats there.
-    fn positioned(&mut self, positioned: &'a Positioned, id: StyleId) -> Result<(), Error> {
-        let (left, width) = positioned.extent(self.page_size.0);
-        let top = match (positioned.top, positioned.bottom) {
-            (Some(top), _) => top,
-            (None, Some(bottom)) => {
-                let height = positioned.height.unwrap_or(0.0);
-                (self.page_size.1 - bottom - height).max(0.0)
-            }
-            (None, None) => 0.0,
-        };
-        let widths = [width];
-        let mut table = LayoutTable::new(&widths);
-        table.position = Some((left, top));
-        table.open(self);
-        let height = match positioned.height {
-            Some(height) => format!(
-                "<w:trPr><w:trHeight w:val=\"{}\" w:hRule=\"atLeast\"/></w:trPr>",
-                twips(height)
-            ),
-            None => String::new(),
-        };
-        let _ = write!(self.out, "<w:tr>{height}");
-        let cell = LayoutCell {
-            width,
-            style: Some(id),
-            ..LayoutCell::default()
-        };
-        cell.open(self);
-        let padding = self.document.styles[id].padding;
-        let inner = width - padding.left - padding.right;
-        self.cell_blocks(&positioned.body, inner.max(18.0))?;
-        self.out.push_str("</w:tc></w:tr></w:tbl>");
-        self.gap(1.0);
         Ok(())
     }
 
@@ -372,7 +351,9 @@ impl<'a> Writer<'a> {
                         ..LayoutCell::default()
                     };
                     cell.open(self);
+                    let around = std::mem::replace(&mut self.column_width, width - gap);
                     self.paragraph(content, id, Frame::Cell);
+                    self.column_width = around;
                     self.out.push_str("</w:tc>");
                 }
             }

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{Align, Barcode, Chart, Crop, Image, Inline, StyleId};
+use platen_document::bound::{Align, Barcode, Chart, Crop, Image, Inline, StyleId, plain_text};
 
-use super::{Writer, paragraph::Frame};
+use super::{Writer, paragraph::Frame, paragraph_properties::justification};
 use crate::{
     Error,
-    ooxml::{Escaped, RASTERIZED, chart_parts, emu, lost_in_native, source_rectangle},
+    metrics::text_width,
+    ooxml::{Escaped, RASTERIZED, chart_parts, emu, lost_in_native, source_rectangle, twips},
     plain::safe_link,
 };
 
@@ -80,9 +81,39 @@ impl<'a> Writer<'a> {
             barcode.text.is_some(),
         );
         if let Some(text) = &barcode.text {
-            self.caption(text, barcode.align);
+            self.below_bars(text, barcode, id, width);
         }
         Ok(())
+    }
+
+    /// Writes the text of a barcode, centered below its bars as far as there is space.
+    fn below_bars(&mut self, text: &'a [Inline], barcode: &Barcode, id: StyleId, width: f32) {
+        let caption = self.document.named.caption;
+        let look = &self.document.styles[caption];
+        let around = &self.document.styles[id];
+        let room = width - around.indent_start - around.indent_end;
+        let bars = barcode.width.min(room);
+        let left = match justification(barcode.align, self.rtl) {
+            "right" => room - bars,
+            "center" => (room - bars) / 2.0,
+            _ => 0.0,
+        };
+        // Readers may have a wider font than is measured.
+        let natural = text_width(&plain_text(text), look.font_size, look.bold) * 1.1;
+        let wide = natural.clamp(bars, room.max(bars));
+        let start = (left + (bars - wide) / 2.0).clamp(0.0, (room - wide).max(0.0));
+        let end = (room - wide - start).max(0.0);
+        let base = self.styles.base(caption);
+        let mut properties = self.properties(caption, base, Frame::Block);
+        properties.indent = format!(
+            "<w:ind w:left=\"{}\" w:right=\"{}\"/>",
+            twips(start + around.indent_start),
+            twips(end + around.indent_end)
+        );
+        properties.align = Some("center");
+        self.open(&properties);
+        self.inlines(text, caption, base);
+        self.out.push_str("</w:p>");
     }
 
     pub(super) fn chart(&mut self, chart: &'a Chart, id: StyleId, width: f32) -> Result<(), Error> {
@@ -194,7 +225,7 @@ impl<'a> Writer<'a> {
         let id = self.document.named.caption;
         let base = self.styles.base(id);
         let mut properties = self.properties(id, base, Frame::Block);
-        properties.align = Some(super::paragraph_properties::justification(align, self.rtl));
+        properties.align = Some(justification(align, self.rtl));
         self.open(&properties);
         self.inlines(content, id, base);
         self.out.push_str("</w:p>");

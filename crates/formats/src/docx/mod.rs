@@ -7,10 +7,12 @@ mod background;
 mod block;
 mod drawing;
 mod form;
+mod layout_table;
 mod number;
 mod numbering;
 mod paragraph;
 mod paragraph_properties;
+mod positioned;
 mod section;
 mod settings;
 mod styles;
@@ -102,6 +104,8 @@ enum Story {
 
 /// An entry of the table of contents.
 struct TocHeading {
+    /// Index of its section.
+    section: usize,
     level: u8,
     content: Vec<Inline>,
     bookmark: String,
@@ -128,6 +132,8 @@ struct Writer<'a> {
     /// Bookmark names by block id.
     bookmarks: FxHashMap<&'a str, String>,
     headings_written: usize,
+    /// Bookmarks that the next paragraph holds.
+    waiting: Vec<String>,
     bookmarks_written: u32,
     drawings_written: u32,
     rtl: bool,
@@ -139,11 +145,15 @@ struct Writer<'a> {
     path: &'a str,
     /// Whether the next paragraph stays on the page of the one after it.
     keep_with_next: bool,
+    /// Whether the next block is the first of a column, whose space above is above all columns.
+    at_top: bool,
     /// Whether the next paragraph starts a page.
     break_before: bool,
+    /// Index of the section being written.
+    section: usize,
     /// Width and height of the section's pages, in points.
     page_size: (f32, f32),
-    /// Width of the section's columns, in points.
+    /// Width of the column, panel or cell that is written into, in points.
     column_width: f32,
     /// Nesting depth of lists at the current block.
     list_level: usize,
@@ -176,6 +186,7 @@ impl<'a> Writer<'a> {
             heading_pages: Vec::new(),
             bookmarks: FxHashMap::default(),
             headings_written: 0,
+            waiting: Vec::new(),
             bookmarks_written: 0,
             drawings_written: 0,
             rtl: document.direction == Direction::RightToLeft,
@@ -184,7 +195,9 @@ impl<'a> Writer<'a> {
             relationships,
             path: "",
             keep_with_next: false,
+            at_top: false,
             break_before: false,
+            section: 0,
             page_size: (0.0, 0.0),
             column_width: 0.0,
             enclosing_list: None,
@@ -195,7 +208,7 @@ impl<'a> Writer<'a> {
     /// Names the bookmarks of headings and block ids, in the order in which blocks are written.
     fn collect_headings(&mut self) {
         let document = self.document;
-        for section in &document.sections {
+        for (index, section) in document.sections.iter().enumerate() {
             walk(&section.body, &mut |block| {
                 if let Some(id) = &block.id {
                     let number = self.bookmarks.len() + 1;
@@ -208,6 +221,7 @@ impl<'a> Writer<'a> {
                     let bookmark = format!("_Toc{:08}", self.headings.len() + 1);
                     let content = content.clone();
                     self.headings.push(TocHeading {
+                        section: index,
                         level: *level,
                         content,
                         bookmark,

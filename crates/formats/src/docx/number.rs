@@ -1,6 +1,8 @@
 //! Automatic numbers of headings, clauses and captions, and references to pages.
 
-use platen_document::bound::{Counted, Inline, Number, PageField, StyleId, leading_number};
+use platen_document::bound::{
+    Counted, Inline, Number, PageField, StyleId, leading_number, plain_text,
+};
 
 use super::{Story, Writer, paragraph_properties::ParagraphProperties, styles::Base};
 use crate::{metrics::text_width, ooxml::twips};
@@ -17,14 +19,31 @@ impl Writer<'_> {
         Some((self.numbering.outline(patterns), usize::from(level)))
     }
 
+    /// Gives the number that Word writes the look of the number in `content`.
+    pub(super) fn mark_number(
+        &mut self,
+        content: &[Inline],
+        id: StyleId,
+        base: Base,
+        properties: &mut ParagraphProperties,
+    ) {
+        if let (Some(number), Some(_)) = (leading_number(content), properties.list) {
+            self.styles
+                .run(number.style, id, base, false)
+                .clone_into(&mut properties.mark);
+        }
+    }
+
     /// Makes Word number a heading, with a tab stop behind the number.
     pub(super) fn number_heading(
         &mut self,
         content: &[Inline],
         id: StyleId,
+        base: Base,
         properties: &mut ParagraphProperties,
     ) {
         properties.list = self.outline_number(content);
+        self.mark_number(content, id, base, properties);
         let (Some(number), Some(_)) = (leading_number(content), properties.list) else {
             return;
         };
@@ -93,10 +112,34 @@ impl Writer<'_> {
         base: Base,
     ) {
         let instruction = match field {
-            PageField::SectionNumber => "PAGE".to_owned(),
-            PageField::SectionCount => "SECTIONPAGES".to_owned(),
-            PageField::RunningHead(level) => format!("STYLEREF \"heading {level}\""),
+            PageField::SectionNumber => "PAGE",
+            PageField::SectionCount => "SECTIONPAGES",
+            PageField::RunningHead(level) => {
+                return self.running_head(level, style, paragraph, base);
+            }
         };
-        self.field(&instruction, style, paragraph, base);
+        self.field(instruction, style, paragraph, base);
+    }
+
+    /// Writes fields with the number and the text of the heading of `level` that is current. They
+    /// show the first of the section until Word updates them.
+    fn running_head(&mut self, level: u8, style: StyleId, paragraph: StyleId, base: Base) {
+        let of_level = || self.headings.iter().filter(|it| it.level == level);
+        let first = of_level().find(|it| it.section == self.section);
+        let before = || of_level().rfind(|it| it.section < self.section);
+        let content = first.or_else(before).map(|it| it.content.clone());
+        let content = content.unwrap_or_default();
+        // Word writes a zero for a heading without a number.
+        let numbered = of_level().all(|it| leading_number(&it.content).is_some());
+        let mut text = content.as_slice();
+        if let (Some(number), true) = (leading_number(&content), numbered) {
+            text = &content[1..];
+            let instruction = format!("STYLEREF \"heading {level}\" \\n");
+            self.field_showing(&instruction, &number.text, style, paragraph, base);
+            self.text(number.gap(), style, paragraph, base);
+        }
+        let text = plain_text(text).replace('\n', " ");
+        let instruction = format!("STYLEREF \"heading {level}\"");
+        self.field_showing(&instruction, &text, style, paragraph, base);
     }
 }

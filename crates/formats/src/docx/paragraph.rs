@@ -7,7 +7,10 @@ use platen_document::{
     work,
 };
 
-use super::{Story, Writer, paragraph_properties::ParagraphProperties, styles::Base, tabs::end_at};
+use super::{
+    Story, Writer, paragraph_properties::ParagraphProperties, styles::Base, table::along_turned,
+    tabs::line_end,
+};
 use crate::{
     ooxml::{Escaped, push_escaped},
     plain::safe_link,
@@ -29,6 +32,7 @@ impl<'a> Writer<'a> {
         let base = self.styles.base(id);
         let mut properties = self.properties(id, base, frame);
         properties.list = self.outline_number(content);
+        self.mark_number(content, id, base, &mut properties);
         self.open(&properties);
         self.inlines(content, id, base);
         self.out.push_str("</w:p>");
@@ -46,9 +50,12 @@ impl<'a> Writer<'a> {
         let mut properties = ParagraphProperties::default();
         match frame {
             Frame::Block => {
-                let inner = box_properties(&mut properties, style);
-                properties.compare(&inner, Some(self.styles.base_style(base)), self.rtl);
-                end_at(&mut properties.tabs, self.column_width);
+                let mut inner = box_properties(&mut properties, style);
+                if std::mem::take(&mut self.at_top) && inner.space_before > 0.0 {
+                    inner.to_mut().space_before = 0.0;
+                }
+                let end = line_end(&inner, self.column_width);
+                properties.compare(&inner, Some(self.styles.base_style(base)), end, self.rtl);
                 if self.list_level > 0 && properties.indent.is_empty() {
                     let indent = super::numbering::indent(self.list_level - 1);
                     properties.indent = format!("<w:ind w:left=\"{indent}\"/>");
@@ -56,6 +63,10 @@ impl<'a> Writer<'a> {
             }
             Frame::Cell => {
                 let inner = Style {
+                    align: match style.turned {
+                        true => along_turned(style.vertical_align),
+                        false => style.align,
+                    },
                     space_before: 0.0,
                     space_after: 0.0,
                     indent_start: 0.0,
@@ -63,7 +74,8 @@ impl<'a> Writer<'a> {
                     indent_first_line: 0.0,
                     ..style.clone()
                 };
-                properties.compare(&inner, Some(self.styles.base_style(base)), self.rtl);
+                let end = line_end(&inner, self.column_width);
+                properties.compare(&inner, Some(self.styles.base_style(base)), end, self.rtl);
             }
         }
         if base != 0 {
@@ -83,6 +95,7 @@ impl<'a> Writer<'a> {
         } else {
             let _ = write!(self.out, "<w:p><w:pPr>{properties}</w:pPr>");
         }
+        self.end_bookmarks();
     }
 
     /// Writes `content` into the open paragraph, whose style is `paragraph`.
@@ -244,6 +257,7 @@ impl<'a> Writer<'a> {
 
     /// Writes an empty paragraph of `height` points.
     pub(super) fn gap(&mut self, height: f32) {
+        self.at_top = false;
         let line = crate::ooxml::twips(height).clamp(20, 31_680);
         let break_before = if std::mem::take(&mut self.break_before) {
             "<w:pageBreakBefore/>"
@@ -260,6 +274,20 @@ impl<'a> Writer<'a> {
             "<w:p><w:pPr>{keep}{break_before}<w:spacing w:before=\"0\" w:after=\"0\" w:line=\"{line}\" \
              w:lineRule=\"exact\"/><w:rPr><w:sz w:val=\"2\"/><w:szCs w:val=\"2\"/></w:rPr></w:pPr></w:p>"
         );
+    }
+
+    /// Puts a bookmark into the next paragraph: between paragraphs, readers count it to the one
+    /// before, which may be on another page.
+    pub(super) fn begin_bookmark(&mut self, name: String) {
+        self.waiting.push(name);
+    }
+
+    /// Writes the bookmarks that wait.
+    pub(super) fn end_bookmarks(&mut self) {
+        for name in std::mem::take(&mut self.waiting) {
+            let close = self.bookmark(&name);
+            self.out.push_str(&close);
+        }
     }
 
     /// Opens a bookmark and returns the element that closes it.

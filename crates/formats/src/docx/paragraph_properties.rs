@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use platen_document::bound::{Align, Style};
 
-use super::tabs::tab_stops;
+use super::tabs::{reaches_beyond, tab_stops};
 use crate::ooxml::twips;
 
 /// Paragraph properties. [`to_xml`](Self::to_xml) writes them in schema order.
@@ -26,12 +26,14 @@ pub(super) struct ParagraphProperties {
     pub indent: String,
     pub align: Option<&'static str>,
     pub outline: Option<u8>,
+    /// The element `rPr` of the paragraph's mark, which gives its number the look.
+    pub mark: String,
 }
 
 impl ParagraphProperties {
     /// Records how `style` differs from `base`; without a base, everything. Borders and background
-    /// are left to [`box_properties`](super::paragraph::box_properties).
-    pub fn compare(&mut self, style: &Style, base: Option<&Style>, rtl: bool) {
+    /// are left to [`box_properties`](super::paragraph::box_properties). `end`: where lines end.
+    pub fn compare(&mut self, style: &Style, base: Option<&Style>, end: f32, rtl: bool) {
         let flag = |pick: fn(&Style) -> bool| match base {
             Some(base) => (pick(base) != pick(style)).then(|| pick(style)),
             None => pick(style).then_some(true),
@@ -75,8 +77,8 @@ impl ParagraphProperties {
                 first.abs()
             );
         }
-        if base.is_none_or(|base| base.tabs != style.tabs) {
-            self.tabs.push_str(&tab_stops(style, base));
+        if base.is_none_or(|base| base.tabs != style.tabs) || reaches_beyond(style, end) {
+            self.tabs.push_str(&tab_stops(style, base, end));
         }
         let align = style_justification(style, rtl);
         if base.map_or(align != "left", |base| {
@@ -132,6 +134,7 @@ impl ParagraphProperties {
         if let Some(outline) = self.outline {
             let _ = write!(xml, "<w:outlineLvl w:val=\"{outline}\"/>");
         }
+        xml.push_str(&self.mark);
         xml
     }
 }

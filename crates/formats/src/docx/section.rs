@@ -37,6 +37,7 @@ impl<'a> Writer<'a> {
         let mut inherited = false;
         for (index, section) in document.sections.iter().enumerate() {
             let page = &section.page;
+            self.section = index;
             self.page_size = (page.width, page.height);
             let text = page.width - page.margins.left - page.margins.right;
             let columns = f32::from(page.columns.max(1));

@@ -211,7 +211,7 @@ impl<'a> Styles<'a> {
         xml.push_str("<w:qFormat/>");
         let normal = (index > 0).then(|| &self.named[0].style);
         let mut paragraph = ParagraphProperties::default();
-        paragraph.compare(&named.style, normal, self.rtl);
+        paragraph.compare(&named.style, normal, f32::INFINITY, self.rtl);
         if let Some(level) = named
             .id
             .strip_prefix("TOC")

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use platen_document::{
     Color,
     bound::{
-        Block, BlockKind, Border, CellContent, LineStyle, Row, RowBreak, RowKind, Sides, StyleId,
-        Table, TableBorders, VerticalAlign,
+        Align, Block, BlockKind, Border, CellContent, LineStyle, Row, RowBreak, RowKind, Sides,
+        StyleId, Table, TableBorders, VerticalAlign,
     },
     work,
 };
@@ -200,7 +200,11 @@ impl<'a> Writer<'a> {
                         self.out.push_str(&xml);
                     }
                     let width: f32 = shared.widths[column..column + span].iter().sum();
-                    self.cell_content(&cell.content, cell.style, width, shared)?;
+                    let padding = &self.document.styles[cell.style].padding;
+                    let inner = (width - padding.left - padding.right).max(18.0);
+                    let around = std::mem::replace(&mut self.column_width, inner);
+                    self.cell_content(&cell.content, cell.style, shared)?;
+                    self.column_width = around;
                 }
                 Slot::Continued { column, span, cell } => {
                     let fill = self.document.styles[cell.style].background.or(zebra);
@@ -274,7 +278,10 @@ impl<'a> Writer<'a> {
         if style.turned {
             xml.push_str("<w:textDirection w:val=\"btLr\"/>");
         }
-        xml.push_str(vertical_align(style.vertical_align));
+        xml.push_str(vertical_align(match style.turned {
+            true => across_turned(style.align, self.rtl),
+            false => style.vertical_align,
+        }));
         xml.push_str("</w:tcPr>");
         xml
     }
@@ -283,12 +290,17 @@ impl<'a> Writer<'a> {
         &mut self,
         content: &'a CellContent,
         id: StyleId,
-        width: f32,
         shared: &mut Shared,
     ) -> Result<(), Error> {
         work::check();
+        let document = self.document;
         match content {
-            CellContent::Text(text) if !self.break_before => {
+            // Tab stops depend on the width of the cell, and bookmarks stand once.
+            CellContent::Text(text)
+                if !self.break_before
+                    && self.waiting.is_empty()
+                    && document.styles[id].tabs.is_empty() =>
+            {
                 let key = (id, self.keep_with_next, has_right_to_left(text));
                 if let Some(open) = shared.texts.get(&key) {
                     self.out.push_str(open);
@@ -313,15 +325,14 @@ impl<'a> Writer<'a> {
             }
             CellContent::Inlines(content) => self.paragraph(content, id, Frame::Cell),
             CellContent::Blocks(blocks) => {
-                let padding = &self.document.styles[id].padding;
-                self.cell_blocks(blocks, (width - padding.left - padding.right).max(18.0))?;
+                self.cell_blocks(blocks, self.column_width)?;
             }
         }
         Ok(())
     }
 
-    /// Writes blocks into a cell. A cell must end with a paragraph, so one is added if there is
-    /// none.
+    /// Writes blocks into a cell whose text is `width` points wide. A cell must end with a
+    /// paragraph, so one is added if there is none.
     pub(super) fn cell_blocks(&mut self, blocks: &'a [Block], width: f32) -> Result<(), Error> {
         let level = std::mem::take(&mut self.list_level);
         let result = self.blocks(blocks, width);
@@ -338,7 +349,12 @@ impl<'a> Writer<'a> {
 
     /// Writes the space above a table, as a paragraph: tables have none of their own.
     pub(super) fn space_before(&mut self, id: StyleId) {
-        let space = self.document.styles[id].space_before;
+        self.space(self.document.styles[id].space_before);
+    }
+
+    /// Writes that much space above a table.
+    pub(super) fn space(&mut self, space: f32) {
+        let space = if self.at_top { 0.0 } else { space };
         // `gap` takes the break that waits: asking for it here must leave it there.
         if space > 0.5 || self.break_before {
             self.gap(space.max(1.0));
@@ -352,7 +368,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn cell_borders(borders: &Sides<Option<Border>>) -> String {
+pub(super) fn cell_borders(borders: &Sides<Option<Border>>) -> String {
     let mut xml = String::new();
     for (name, border) in [
         ("top", &borders.top),
@@ -371,7 +387,7 @@ fn cell_borders(borders: &Sides<Option<Border>>) -> String {
     }
 }
 
-fn margins(name: &str, padding: &Sides<f32>, rtl: bool) -> String {
+pub(super) fn margins(name: &str, padding: &Sides<f32>, rtl: bool) -> String {
     // In a right-to-left table `left` means the start.
     let (start, end) = if rtl {
         (padding.right, padding.left)
@@ -390,100 +406,31 @@ fn margins(name: &str, padding: &Sides<f32>, rtl: bool) -> String {
     )
 }
 
-fn vertical_align(align: VerticalAlign) -> &'static str {
+/// Where the lines of a turned cell are across it: their tops are at its left, and Word measures
+/// from there.
+fn across_turned(align: Align, rtl: bool) -> VerticalAlign {
+    match (align, rtl) {
+        (Align::Center, _) => VerticalAlign::Middle,
+        (Align::Right | Align::Decimal, _)
+        | (Align::End, false)
+        | (Align::Start | Align::Justify, true) => VerticalAlign::Bottom,
+        _ => VerticalAlign::Top,
+    }
+}
+
+/// Where the lines of a turned cell are along their direction, upwards.
+pub(super) fn along_turned(align: VerticalAlign) -> Align {
+    match align {
+        VerticalAlign::Top => Align::Right,
+        VerticalAlign::Middle => Align::Center,
+        VerticalAlign::Bottom => Align::Left,
+    }
+}
+
+pub(super) fn vertical_align(align: VerticalAlign) -> &'static str {
     match align {
         VerticalAlign::Top => "",
         VerticalAlign::Middle => "<w:vAlign w:val=\"center\"/>",
         VerticalAlign::Bottom => "<w:vAlign w:val=\"bottom\"/>",
-    }
-}
-
-/// A borderless table that places blocks side by side.
-pub(super) struct LayoutTable<'w> {
-    widths: &'w [f32],
-    pub indent: f32,
-    /// Distance from the left and top edge of the page, if it floats there.
-    pub position: Option<(f32, f32)>,
-}
-
-impl<'w> LayoutTable<'w> {
-    pub fn new(widths: &'w [f32]) -> Self {
-        Self {
-            widths,
-            indent: 0.0,
-            position: None,
-        }
-    }
-
-    pub fn open(&self, writer: &mut Writer<'_>) {
-        let total: f32 = self.widths.iter().sum();
-        let bidi = if writer.rtl { "<w:bidiVisual/>" } else { "" };
-        let indent = if self.indent > 0.0 {
-            format!("<w:tblInd w:w=\"{}\" w:type=\"dxa\"/>", twips(self.indent))
-        } else {
-            String::new()
-        };
-        let position = match self.position {
-            Some((left, top)) => format!(
-                "<w:tblpPr w:leftFromText=\"0\" w:rightFromText=\"0\" w:vertAnchor=\"page\" \
-                 w:horzAnchor=\"page\" w:tblpX=\"{}\" w:tblpY=\"{}\"/>",
-                // Zero would mean the default position.
-                twips(left).max(1),
-                twips(top).max(1)
-            ),
-            None => String::new(),
-        };
-        let _ = write!(
-            writer.out,
-            "<w:tbl><w:tblPr><w:tblStyle w:val=\"TableNormal\"/>{position}{bidi}<w:tblW w:w=\"{}\" \
-             w:type=\"dxa\"/>{indent}<w:tblLayout w:type=\"fixed\"/><w:tblLook w:val=\"0000\"/>\
-             </w:tblPr><w:tblGrid>",
-            twips(total)
-        );
-        for width in self.widths {
-            let _ = write!(writer.out, "<w:gridCol w:w=\"{}\"/>", twips(*width));
-        }
-        writer.out.push_str("</w:tblGrid>");
-    }
-}
-
-/// A cell of a [`LayoutTable`].
-#[derive(Default)]
-pub(super) struct LayoutCell {
-    pub width: f32,
-    pub padding_end: f32,
-    pub padding_vertical: f32,
-    pub vertical_align: VerticalAlign,
-    /// Style that supplies the cell's borders, background and padding.
-    pub style: Option<StyleId>,
-}
-
-impl LayoutCell {
-    pub fn open(&self, writer: &mut Writer<'_>) {
-        let mut padding = Sides {
-            top: self.padding_vertical,
-            bottom: self.padding_vertical,
-            ..Sides::all(0.0)
-        };
-        let mut decoration = String::new();
-        if let Some(id) = self.style {
-            let style = &writer.document.styles[id];
-            padding = style.padding;
-            decoration = cell_borders(&style.borders);
-            if let Some(color) = style.background {
-                decoration.push_str(&shade(color));
-            }
-        } else if writer.rtl {
-            padding.left = self.padding_end;
-        } else {
-            padding.right = self.padding_end;
-        }
-        let _ = write!(
-            writer.out,
-            "<w:tc><w:tcPr><w:tcW w:w=\"{}\" w:type=\"dxa\"/>{decoration}{}{}</w:tcPr>",
-            twips(self.width),
-            margins("tcMar", &padding, writer.rtl),
-            vertical_align(self.vertical_align)
-        );
     }
 }

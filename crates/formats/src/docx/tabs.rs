@@ -6,34 +6,38 @@ use platen_document::bound::{Style, TabAlign, TabLeader, TabStop};
 
 use crate::ooxml::twips;
 
-/// The position of a tab stop beyond the end of any line, the last that Word has.
-const BEYOND: i32 = 31_680;
+/// The last position that Word has.
+const LAST: i32 = 31_680;
 
-/// Moves tab stops beyond the end of any line to the end of lines that are `width` points wide.
-pub(super) fn end_at(tabs: &mut String, width: f32) {
-    let (beyond, end) = (position_attribute(BEYOND), position_attribute(twips(width)));
-    if tabs.contains(&beyond) {
-        *tabs = tabs.replace(&beyond, &end);
-    }
+/// Where a line of `style` ends in a column of `width` points, from the start of the column.
+pub(super) fn line_end(style: &Style, width: f32) -> f32 {
+    (width - style.indent_end).max(0.0)
 }
 
-fn position_attribute(position: i32) -> String {
-    format!("w:pos=\"{position}\"")
+/// Whether `style` has tab stops behind `end`.
+pub(super) fn reaches_beyond(style: &Style, end: f32) -> bool {
+    style.tabs.iter().any(|stop| stop.position > end)
 }
 
-/// The tab stops of `style`, and the clearing of those of `base`, which it would inherit.
-pub(super) fn tab_stops(style: &Style, base: Option<&Style>) -> String {
+/// The tab stops of `style`, and the clearing of those of `base`, which it would inherit. Stops
+/// behind `end` stand there, as in the layout: Word would take their text out of the column.
+pub(super) fn tab_stops(style: &Style, base: Option<&Style>, end: f32) -> String {
     let mut xml = String::new();
-    let position = |stop: &TabStop| twips(stop.position).clamp(0, BEYOND);
-    let has = |stop: &TabStop| style.tabs.iter().any(|own| position(own) == position(stop));
-    for stop in base
-        .iter()
-        .flat_map(|base| base.tabs.iter())
-        .filter(|stop| !has(stop))
-    {
-        let _ = write!(xml, "<w:tab w:val=\"clear\" w:pos=\"{}\"/>", position(stop));
+    let position = |stop: &TabStop, end: f32| twips(stop.position.min(end)).clamp(0, LAST);
+    let mut taken: Vec<i32> = Vec::new();
+    let inherited = base.iter().flat_map(|base| base.tabs.iter());
+    for stop in inherited.map(|stop| position(stop, f32::INFINITY)) {
+        if !style.tabs.iter().any(|own| position(own, end) == stop) {
+            let _ = write!(xml, "<w:tab w:val=\"clear\" w:pos=\"{stop}\"/>");
+        }
     }
     for stop in style.tabs.iter() {
+        let position = position(stop, end);
+        // As in the layout, the first of several stops at the end counts.
+        if taken.contains(&position) {
+            continue;
+        }
+        taken.push(position);
         let align = match stop.align {
             TabAlign::Start => "left",
             TabAlign::End => "right",
@@ -48,8 +52,7 @@ pub(super) fn tab_stops(style: &Style, base: Option<&Style>) -> String {
         };
         let _ = write!(
             xml,
-            "<w:tab w:val=\"{align}\"{leader} w:pos=\"{}\"/>",
-            position(stop)
+            "<w:tab w:val=\"{align}\"{leader} w:pos=\"{position}\"/>"
         );
     }
     match xml.is_empty() {

@@ -155,6 +155,34 @@ impl Typeset<'_> {
         relationships: &mut Relationships,
         lost_links: &mut bool,
     ) -> String {
+        let is_break = |inline: &Inline| matches!(inline, Inline::Break);
+        if style.align != Align::Justify || !matches!(mark, Mark::None) {
+            return self.one_paragraph(content, style, mark, relationships, lost_links);
+        }
+        // Readers stretch justified lines that end with a break, but not the last of a paragraph.
+        let last = content.iter().filter(|inline| is_break(inline)).count();
+        let mut xml = String::new();
+        for (index, line) in content.split(is_break).enumerate() {
+            let mut style = style.clone();
+            if index > 0 {
+                (style.space_before, style.indent_first_line) = (0.0, 0.0);
+            }
+            if index < last {
+                style.space_after = 0.0;
+            }
+            xml += &self.one_paragraph(line, &style, mark, relationships, lost_links);
+        }
+        xml
+    }
+
+    fn one_paragraph(
+        &self,
+        content: &[Inline],
+        style: &Style,
+        mark: Mark,
+        relationships: &mut Relationships,
+        lost_links: &mut bool,
+    ) -> String {
         work::check();
         let mut xml = String::from("<a:p>");
         self.properties(&mut xml, style, mark);

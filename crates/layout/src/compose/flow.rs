@@ -7,7 +7,10 @@ mod output;
 
 use std::{
     collections::VecDeque,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use platen_document::{
@@ -20,7 +23,7 @@ use platen_document::{
 use self::columns::Band;
 use super::{
     composer::Composer,
-    fragment::{Body, Fragment, MIN_PART, split_fragment},
+    fragment::{Fragment, MIN_PART, split_fragment},
     node_boxes::NodeBoxes,
     notes::Notes,
     page_rows::{Active, PageRowsMark, PlacedRows},
@@ -52,12 +55,17 @@ pub(super) struct PageOrigin {
     pub blank: bool,
 }
 
+/// Header rows, with their heights, that are repeated at the top of each further column.
+type Repeat = Arc<[(Sink, f32)]>;
+
 /// A fragment on the current page, with the gap above it.
 #[derive(Clone, Debug)]
 struct Placed {
     fragment: Fragment,
     gap: f32,
     column: u8,
+    /// What stands above it if a column starts with it.
+    repeat: Repeat,
 }
 
 /// Fills pages with fragments.
@@ -86,7 +94,7 @@ pub(super) struct Flow<'s> {
     /// Whether the current column holds nothing but repeated headers.
     fresh: bool,
     chain: VecDeque<Fragment>,
-    repeat: Vec<(Sink, f32)>,
+    repeat: Repeat,
     /// The table whose rows depend on where pages end.
     active: Option<Active>,
     /// Where its rows at the ends of pages are.
@@ -120,7 +128,7 @@ impl<'s> Flow<'s> {
             y: 0.0,
             fresh: false,
             chain: VecDeque::new(),
-            repeat: Vec::new(),
+            repeat: Repeat::default(),
             active: None,
             page_rows: Vec::new(),
             notes: Notes::default(),
@@ -212,11 +220,7 @@ impl<'s> Flow<'s> {
     fn start_column(&mut self) {
         self.y = self.band.top;
         self.fresh = true;
-        for (content, height) in self.repeat.clone() {
-            let y = self.y;
-            self.draw(Body::Solid(content), y, height, Vec::new());
-            self.y += height;
-        }
+        self.draw_repeated();
         let (page, dx) = (self.pages.len() - 1, self.column_offset());
         if let Some((placed, height)) =
             (self.active.as_mut()).and_then(|active| active.enter(page, dx, self.y))
@@ -413,11 +417,10 @@ impl<'s> Flow<'s> {
         // A header that leaves too little space for rows is not repeated.
         let full = self.frames[1].bottom - self.frames[1].top;
         self.repeat = if height < full * 0.5 {
-            rows
+            rows.into()
         } else {
-            Vec::new()
+            Repeat::default()
         };
-        self.band.is_fixed |= !self.repeat.is_empty();
     }
 
     /// Warns about unbreakable content taller than a page. It is drawn over the margin.
@@ -456,6 +459,7 @@ impl<'s> Flow<'s> {
                 fragment: fragment.clone(),
                 gap: fragment.gap,
                 column: self.column,
+                repeat: Arc::clone(&self.repeat),
             });
         }
         self.draw(fragment.body, y, fragment.height, fragment.marks);

@@ -46,6 +46,7 @@ impl Composer<'_> {
         );
         let mut lanes = Vec::with_capacity(count);
         let mut offset = 0.0;
+        let mut before = 0.0_f32;
         for (column, width) in columns.columns.iter().zip(widths) {
             let x = self.mirrored(place, offset, width);
             let column_tag = self.tag(TagKind::Division, tag);
@@ -56,8 +57,15 @@ impl Composer<'_> {
             };
             // A lane draws its frame as high as the highest lane.
             let (fragments, frame) = match columns.filled_by(column) {
-                Some(panel) => self.filling(panel, inside),
-                None => (self.collect(&column.body, inside), Frame::default()),
+                Some(panel) => {
+                    before = before.max(self.style(panel.block.style).space_before);
+                    self.filling(panel, inside)
+                }
+                None => {
+                    let fragments = self.collect(&column.body, inside);
+                    before = before.max(fragments.front().map_or(0.0, |first| first.gap));
+                    (fragments, Frame::default())
+                }
             };
             lanes.push(Lane {
                 x,
@@ -68,6 +76,8 @@ impl Composer<'_> {
             });
             offset += width + columns.gap;
         }
+        // The space above the first blocks is above all columns.
+        self.space_after = self.space_after.max(before);
         self.push_block(block, lanes_fragment(Lanes { lanes, whole: true }), out);
     }
 

@@ -202,8 +202,8 @@ impl Composer<'_> {
     /// A row with its totals, outside the logical structure, and its height.
     fn page_row(&mut self, table: &PageTable, row: &Row, running: &Running) -> (Sink, f32) {
         let row = table.rows.filled(row, &table.shape, running);
-        let grid = Grid::framed(&table.shape, &table.frame);
-        let fragment = self.single_row(&grid, std::slice::from_ref(&row));
+        let mut grid = Grid::framed(&table.shape, &table.frame);
+        let fragment = self.single_row(&mut grid, std::slice::from_ref(&row));
         let mut sink = Sink::default();
         sink.items.push(Item::Artifact(Artifact::Repeated));
         fragment

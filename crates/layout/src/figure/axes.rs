@@ -111,6 +111,7 @@ fn upright(
         }
         None => plot::draw(pen, chart, &plot, &mut taken),
     }
+    taken.interrupt_lines(pen);
     let (axis, base) = (pen.axis, plot.base(false));
     pen.line_between((plot.left, base), (plot.right(), base), 0.75, axis);
     if let Some(labels) = labels {
@@ -177,6 +178,7 @@ fn horizontal(
     }
     ticks_below(pen, &plot, &plot.primary, full);
     plot::draw(pen, chart, &plot, &mut taken);
+    taken.interrupt_lines(pen);
     let base = plot.base(false);
     pen.line_between((base, plot.top), (base, plot.bottom()), 0.75, axis);
     rows.draw(pen, &plot);

@@ -8,6 +8,9 @@ use super::{
     pen::{CAP_HEIGHT, Pen},
 };
 
+/// Lines this close to a label touch it, in points.
+const NEAR: f32 = 0.8;
+
 /// Left, top, right and bottom.
 type Box = (f32, f32, f32, f32);
 
@@ -15,6 +18,8 @@ type Box = (f32, f32, f32, f32);
 pub(super) struct Labels {
     /// Boxes by the squares that they touch, so that a label is compared with its neighbors only.
     squares: FxHashMap<(i32, i32), Vec<Box>>,
+    /// All boxes.
+    places: Vec<Box>,
     side: f32,
     figure: (f32, f32),
 }
@@ -24,6 +29,7 @@ impl Labels {
     pub fn new(size: f32, figure: (f32, f32)) -> Self {
         Self {
             squares: FxHashMap::default(),
+            places: Vec::new(),
             side: size * 3.0,
             figure,
         }
@@ -101,6 +107,60 @@ impl Labels {
         drawn
     }
 
+    /// Interrupts the lines of the grid and of targets where labels stand.
+    pub fn interrupt_lines(&self, pen: &mut Pen<'_>) {
+        let grid = pen.grid;
+        for shape in std::mem::take(&mut pen.shapes) {
+            match &shape {
+                Shape::Line {
+                    points,
+                    color,
+                    dash,
+                    ..
+                } if *color == grid || dash.is_some() => {
+                    let parts = match points.as_slice() {
+                        [from, to] => self.beside_labels(*from, *to, pen.size * 0.2),
+                        _ => vec![points.clone()],
+                    };
+                    pen.shapes.extend(parts.into_iter().map(|part| {
+                        let mut line = shape.clone();
+                        if let Shape::Line { points, .. } = &mut line {
+                            *points = part;
+                        }
+                        line
+                    }));
+                }
+                _ => pen.shapes.push(shape),
+            }
+        }
+    }
+
+    /// The parts of a level or upright line that are at least `gap` from any label on it.
+    fn beside_labels(&self, from: (f32, f32), to: (f32, f32), gap: f32) -> Vec<Vec<(f32, f32)>> {
+        let level = from.1 == to.1;
+        let (across, start, end) = match level {
+            true => (from.1, from.0.min(to.0), from.0.max(to.0)),
+            false => (from.0, from.1.min(to.1), from.1.max(to.1)),
+        };
+        let mut taken: Vec<(f32, f32)> = (self.places.iter())
+            .map(|&(left, top, right, bottom)| match level {
+                true => ((top, bottom), (left, right)),
+                false => ((left, right), (top, bottom)),
+            })
+            .filter(|(sides, _)| sides.0 - NEAR < across && across < sides.1 + NEAR)
+            .map(|(_, ends)| (ends.0 - gap, ends.1 + gap))
+            .collect();
+        taken.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let point = |along: f32| match level {
+            true => (along, across),
+            false => (across, along),
+        };
+        left_over((start, end), &taken)
+            .into_iter()
+            .map(|(from, to)| vec![point(from), point(to)])
+            .collect()
+    }
+
     /// Takes a place if it is free and within the figure.
     fn claim(&mut self, place: Box) -> bool {
         let (left, top, right, bottom) = place;
@@ -121,10 +181,26 @@ impl Labels {
             })
         });
         if is_free {
+            self.places.push(place);
             for at in touched().collect::<Vec<_>>() {
                 self.squares.entry(at).or_default().push(place);
             }
         }
         is_free
     }
+}
+
+/// What `taken`, in order, leaves of a range.
+fn left_over((mut start, end): (f32, f32), taken: &[(f32, f32)]) -> Vec<(f32, f32)> {
+    let mut free = Vec::new();
+    for &(from, to) in taken {
+        if from.min(end) > start {
+            free.push((start, from.min(end)));
+        }
+        start = start.max(to);
+    }
+    if end > start {
+        free.push((start, end));
+    }
+    free
 }

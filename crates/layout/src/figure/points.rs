@@ -14,6 +14,9 @@ use super::{
     scale::Scale,
 };
 
+/// Segments of a line farther from a label, in categories, are not near it.
+const MOST_NEAR: f32 = 100.0;
+
 /// Draws the grounds of all areas, so that no area covers the line of another.
 pub(super) fn areas(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot) {
     if chart.kind == ChartKind::StackedArea {
@@ -96,43 +99,120 @@ pub(super) fn lines(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot, taken: &mut L
     if !chart.labels {
         return;
     }
-    let has_bars = chart.series.iter().any(|series| series.mark == Mark::Bar);
-    for series in chart.series.iter().filter(is_line) {
+    let on_bars = chart.series.iter().any(|series| series.mark == Mark::Bar);
+    let lines: Vec<&Series> = chart.series.iter().filter(is_line).collect();
+    for series in &lines {
         for category in 0..plot.slots {
             if let (Some(value), Some(text)) = (series.value(category), series.labels.get(category))
             {
                 let point = (plot.middle(category), plot.at(value, series.secondary));
-                near(pen, plot, taken, point, text, has_bars);
+                let label = Beside {
+                    point,
+                    text,
+                    on_bars,
+                    lines: near_lines(&lines, plot, category, pen.width(text) * 2.0),
+                };
+                label.draw(pen, plot, taken);
             }
         }
     }
 }
 
-/// Labels a point above it or, if something is there, below it; on a white ground where bars may be
-/// behind it.
-fn near(
-    pen: &mut Pen<'_>,
-    plot: &Plot,
-    taken: &mut Labels,
-    (x, y): (f32, f32),
-    text: &str,
-    on_bars: bool,
-) {
-    let (color, gap, half) = (pen.text, pen.size * 0.6, pen.width(text) / 2.0);
-    // Beside the axis stand its own labels.
-    let x = x.min(plot.right() + pen.size * 0.5 - half);
-    let x = x.max(plot.left + pen.size * 0.2 + half);
-    let below = y + gap + pen.size * CAP_HEIGHT;
-    let mut draw = |y: f32| {
-        if on_bars {
-            taken.on_white(pen, (x, y), text, color, Anchor::Middle)
-        } else {
-            taken.level(pen, (x, y), text, color, Anchor::Middle)
-        }
-    };
-    if !draw(y - gap) && below <= plot.bottom() {
-        draw(below);
+/// The segments of lines within `reach` of a category.
+fn near_lines(lines: &[&Series], plot: &Plot, category: usize, reach: f32) -> Vec<[(f32, f32); 2]> {
+    let around = (reach / plot.slot()).ceil().min(MOST_NEAR) as usize + 1;
+    let from = category.saturating_sub(around);
+    let to = (category + around).min(plot.slots - 1);
+    let mut segments = Vec::new();
+    for series in lines {
+        let point = |at: usize| {
+            let value = series.value(at)?;
+            Some((plot.middle(at), plot.at(value, series.secondary)))
+        };
+        let pairs = (from..to).filter_map(|at| Some([point(at)?, point(at + 1)?]));
+        segments.extend(pairs);
     }
+    segments
+}
+
+/// The label of a point.
+struct Beside<'t> {
+    point: (f32, f32),
+    text: &'t str,
+    /// Whether bars may be behind it.
+    on_bars: bool,
+    lines: Vec<[(f32, f32); 2]>,
+}
+
+impl Beside<'_> {
+    /// Draws the label above the point or, if something is there, below it or beside; where lines
+    /// are everywhere, on them.
+    fn draw(&self, pen: &mut Pen<'_>, plot: &Plot, taken: &mut Labels) {
+        let half = pen.width(self.text) / 2.0;
+        let (gap, height) = (pen.size * 0.6, pen.size * CAP_HEIGHT);
+        let (x, above, below) = (
+            self.point.0,
+            self.point.1 - gap,
+            self.point.1 + gap + height,
+        );
+        let aside = half + pen.size * 0.25;
+        let nearer = pen.size * 0.3;
+        let places = [
+            (x, above),
+            (x, below),
+            (x - aside, above + nearer),
+            (x + aside, above + nearer),
+            (x + aside, below - nearer),
+            (x - aside, below - nearer),
+        ];
+        // Beside the axis stand its own labels.
+        let most = plot.right() + pen.size * 0.5 - half;
+        let least = plot.left + pen.size * 0.2 + half;
+        let within = |(x, y): (f32, f32)| (x.min(most).max(least), y);
+        let fits = |(_, y): &(f32, f32)| *y <= above || *y <= plot.bottom();
+        let places = places.map(within);
+        let margin = pen.size * 0.15;
+        let is_clear = |(x, y): &(f32, f32)| {
+            let area = (
+                (x - half - margin, y - height - margin),
+                (x + half + margin, y + margin),
+            );
+            !self.lines.iter().any(|line| crosses(line, area))
+        };
+        let clear = places.iter().filter(|place| is_clear(place));
+        for place in clear.chain(&places[..2]).filter(|place| fits(place)) {
+            if self.put(pen, taken, *place) {
+                return;
+            }
+        }
+    }
+
+    fn put(&self, pen: &mut Pen<'_>, taken: &mut Labels, at: (f32, f32)) -> bool {
+        let color = pen.text;
+        if self.on_bars {
+            taken.on_white(pen, at, self.text, color, Anchor::Middle)
+        } else {
+            taken.level(pen, at, self.text, color, Anchor::Middle)
+        }
+    }
+}
+
+/// Whether a segment has a point in an area, given by its corners (Liang and Barsky).
+fn crosses([from, to]: &[(f32, f32); 2], (low, high): ((f32, f32), (f32, f32))) -> bool {
+    let (mut enter, mut leave) = (0.0_f32, 1.0_f32);
+    for (start, end, low, high) in [(from.0, to.0, low.0, high.0), (from.1, to.1, low.1, high.1)] {
+        let way = end - start;
+        if way == 0.0 {
+            if start < low || start > high {
+                return false;
+            }
+            continue;
+        }
+        let (a, b) = ((low - start) / way, (high - start) / way);
+        enter = enter.max(a.min(b));
+        leave = leave.min(a.max(b));
+    }
+    enter <= leave
 }
 
 /// The points of a series between its gaps.
@@ -180,7 +260,13 @@ pub(super) fn scatter(
     for series in &chart.series {
         for (place, text) in series.labels.iter().enumerate() {
             if let Some(at) = point(series, place) {
-                near(pen, plot, taken, at, text, false);
+                let label = Beside {
+                    point: at,
+                    text,
+                    on_bars: false,
+                    lines: Vec::new(),
+                };
+                label.draw(pen, plot, taken);
             }
         }
     }
@@ -198,4 +284,25 @@ fn dot(pen: &mut Pen<'_>, (x, y): (f32, f32), radius: f32, fill: Color) {
         PathCommand::Close,
     ];
     pen.shapes.push(Shape::Path { commands, fill });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_cross_an_area_are_found() {
+        let area = ((0.0, 0.0), (10.0, 4.0));
+        for line in [
+            [(-5.0, 2.0), (15.0, 2.0)],
+            [(5.0, -5.0), (5.0, 9.0)],
+            [(1.0, 1.0), (2.0, 2.0)],
+            [(-2.0, 1.0), (3.0, 6.0)],
+        ] {
+            assert!(crosses(&line, area), "{line:?}");
+        }
+        for line in [[(-5.0, 5.0), (15.0, 5.0)], [(-4.0, 2.0), (1.0, 7.0)]] {
+            assert!(!crosses(&line, area), "{line:?}");
+        }
+    }
 }

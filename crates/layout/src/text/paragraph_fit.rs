@@ -12,7 +12,9 @@ use super::{
     Break, Line, Paragraph, TextContext,
     hyphen::HyphenPoint,
     lines::fragments,
-    total_fit::{Candidate, Ending, Fit, Glue, Looseness, Measure, TOLERANCE, total_fit},
+    total_fit::{
+        Candidate, Ending, Fit, Glue, Looseness, Measure, RAGGED_RUNT, TOLERANCE, total_fit,
+    },
 };
 
 /// Paragraphs longer than this many atoms are broken into lines a part at a time, so that the work
@@ -31,7 +33,7 @@ const FAIR: f32 = 2.0;
 
 impl TextContext<'_> {
     /// Whether the text from atom `start` to the next mandatory break is long enough for total fit:
-    /// three lines, or two if they are justified.
+    /// three lines, or two if they are justified or the second would be too short.
     pub(super) fn is_long(
         &self,
         paragraph: &Paragraph,
@@ -41,17 +43,27 @@ impl TextContext<'_> {
     ) -> bool {
         let justified = self.styles[style].align == Align::Justify;
         let mut room = limits[0] + if justified { 0.0 } else { limits[1] };
+        let (mut width, mut end, mut opportunity) = (0.0, 0.0, 0.0);
+        let mut second = None;
         for atom in &paragraph.atoms[start..] {
             room -= atom.width;
             if room < 0.0 {
                 return true;
             }
             room -= atom.space;
-            if atom.after == Break::Mandatory {
-                return false;
+            end = width + atom.width;
+            if end > limits[0] {
+                second = second.or(Some(opportunity));
+            }
+            width = end + atom.space;
+            match atom.after {
+                Break::Mandatory => break,
+                Break::Allowed => opportunity = width,
+                Break::Never => {}
             }
         }
-        false
+        // Tabs have their widths on the lines that first fit makes.
+        !paragraph.has_tabs && second.is_some_and(|from| end - from < limits[1] * RAGGED_RUNT)
     }
 
     /// Appends the lines from atom `start` on to `lines`. Returns the first atom that is not in

@@ -12,10 +12,12 @@ use crate::page::{Artifact, Item, PlacedWord, TextRun};
 
 /// Distance of the stops behind the last one of the style, in points: half an inch, as in Word.
 const DEFAULT_STOPS: f32 = 36.0;
-/// Minimum width of a tab, in points; a stop closer than that is passed.
+/// A stop closer than this is passed, in points.
 const MIN_WIDTH: f32 = 0.5;
-/// Distance between leader and text, in em.
-const LEADER_GAP: f32 = 0.25;
+/// Least distance between leader and text, in em.
+const LEADER_GAP: f32 = 0.3;
+/// Least width of a tab, in em.
+const TAB_GAP: f32 = 0.25;
 
 impl TextContext<'_> {
     /// Gives the tabs of a paragraph their widths, as if no line that holds one were broken before
@@ -50,7 +52,7 @@ impl TextContext<'_> {
                 };
                 let gap = (stop.position - x - before_stop)
                     .min(room)
-                    .max(atom.size * LEADER_GAP);
+                    .max(atom.size * TAB_GAP);
                 paragraph.atoms[index].width = gap;
                 paragraph.atoms[index].tab = Some(stop.leader);
                 // What stands before a tab must not move.
@@ -142,7 +144,7 @@ impl TextContext<'_> {
         };
         let step = (width * 2.0).max(1.0);
         let end = place.x + place.width;
-        let last = ((end - right) / step).ceil();
+        let last = ((end - right + width) / step).ceil();
         let first = ((end - left) / step).floor();
         let start = sink.words.len() as u32;
         let x = end - first * step;

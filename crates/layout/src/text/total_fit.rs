@@ -32,8 +32,12 @@ const SECOND_HYPHEN: f64 = 3_000.0;
 const HYPHEN_BEFORE_LAST: f64 = 1e8;
 const UNEVEN: f64 = 3_000.0;
 const RUNT: f64 = 4_000.0;
+/// Ragged lines can give a word away more easily than justified ones.
+const RAGGED_RUNT_DEMERITS: f64 = 10_000.0;
 /// A last line shorter than this part of the width is a runt.
 const RUNT_WIDTH: f32 = 0.1;
+/// The same below ragged lines.
+pub(super) const RAGGED_RUNT: f32 = 0.15;
 
 /// What a line ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -344,8 +348,8 @@ impl Search<'_> {
         if last && node.hyphens > 0 && self.ends_with_inserted_hyphen(node) {
             demerits += HYPHEN_BEFORE_LAST;
         }
-        if last && width < limit * RUNT_WIDTH {
-            demerits += RUNT;
+        if last {
+            demerits += self.measure.runt(width, limit);
         }
         Some(Node {
             next: candidate.next,
@@ -381,6 +385,15 @@ impl Search<'_> {
 impl Measure {
     fn limit(&self, node: &Node) -> f32 {
         self.limits[usize::from(node.candidate != START)]
+    }
+
+    /// Demerits of a last line of that `width`.
+    fn runt(&self, width: f32, limit: f32) -> f64 {
+        let (least, demerits) = match self.justified {
+            true => (RUNT_WIDTH, RUNT),
+            false => (RAGGED_RUNT, RAGGED_RUNT_DEMERITS),
+        };
+        if width < limit * least { demerits } else { 0.0 }
     }
 
     /// Maximum natural width of a line of that flexibility.

@@ -107,6 +107,30 @@ fn rows_by_hand_keep_their_spans() {
 }
 
 #[test]
+fn looks_of_cells_by_hand_see_the_element_of_their_column() {
+    let document = document(
+        json!([{ "type": "table", "rows": "items", "columns": [
+            { "each": "items", "as": "kind", "value": "{{ kind.n }}" }, { "value": "{{ item.n }}" } ],
+          "footerRows": [{ "cells": [{ "content": "{{ kind.n }}",
+            "style": { "bold": "{{ kind.q > 2 }}", "italic": true },
+            "align": "{{ 'end' if kind.q > 1 else 'start' }}" }, "-"] }] }]),
+        &items(),
+    );
+    let table = table(&document);
+    let styles = table.rows[3]
+        .cells
+        .iter()
+        .map(|cell| &document.styles[cell.style]);
+    let looks: Vec<_> = styles
+        .map(|style| (style.bold, style.italic, style.align))
+        .collect();
+    assert_eq!(looks[0], (false, true, Align::End));
+    assert_eq!(looks[1], (false, true, Align::Start));
+    assert_eq!(looks[2], (true, true, Align::End));
+    assert_eq!(rows(table)[3], ["a", "b", "c", "-"]);
+}
+
+#[test]
 fn rules_style_rows_and_emptiness_is_shown() {
     let template = json!([
         { "type": "table", "rows": "items", "zebra": true, "empty": "none",

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{ChartKind, Mark, slice_color};
+use platen_document::{
+    Color,
+    bound::{ChartKind, Mark, slice_color},
+};
 use platen_layout::figure::text_on;
 
 use super::{
@@ -222,22 +225,41 @@ impl Writer<'_> {
         } else {
             self.document.theme.text
         };
-        let _ = write!(
-            self.out,
-            "<c:dLbls><c:numFmt formatCode=\"{}\" sourceLinked=\"0\"/><c:spPr><a:noFill/><a:ln>\
-             <a:noFill/></a:ln></c:spPr>",
-            self.format
-        );
-        self.text_properties(text);
-        let _ = write!(
-            self.out,
+        let shown = format!(
             "{position}<c:showLegendKey val=\"0\"/>\
              <c:showVal val=\"{}\"/><c:showCatName val=\"{}\"/><c:showSerName val=\"0\"/>\
-             <c:showPercent val=\"{}\"/><c:showBubbleSize val=\"0\"/>{leaders}</c:dLbls>",
+             <c:showPercent val=\"{}\"/><c:showBubbleSize val=\"0\"/>",
             u8::from(values),
             u8::from(names),
             u8::from(percent)
         );
+        self.out.push_str("<c:dLbls>");
+        if self.chart.kind == ChartKind::Doughnut {
+            self.ring_labels(series.values.len(), &shown);
+        }
+        self.label_look(text);
+        let _ = write!(self.out, "{shown}{leaders}</c:dLbls>");
+    }
+
+    /// Writes a label for each slice of a ring: they stand on the slices, whose colors differ.
+    fn ring_labels(&mut self, count: usize, shown: &str) {
+        let dark = self.document.theme.text;
+        for index in 0..count {
+            let _ = write!(self.out, "<c:dLbl><c:idx val=\"{index}\"/>");
+            let slice = slice_color(&self.document.theme.chart, index);
+            self.label_look(text_on(slice, dark));
+            let _ = write!(self.out, "{shown}<c:separator>: </c:separator></c:dLbl>");
+        }
+    }
+
+    fn label_look(&mut self, text: Color) {
+        let _ = write!(
+            self.out,
+            "<c:numFmt formatCode=\"{}\" sourceLinked=\"0\"/><c:spPr><a:noFill/><a:ln>\
+             <a:noFill/></a:ln></c:spPr>",
+            self.format
+        );
+        self.text_properties(text);
     }
 
     /// Writes the name of a target line at its last point.

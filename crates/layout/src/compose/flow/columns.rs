@@ -1,9 +1,11 @@
 //! Text columns: those of the last page of a section, and those above a block that spans them, end
 //! at the same height.
 
+use std::sync::Arc;
+
 use platen_document::work;
 
-use super::{Flow, Placed};
+use super::{Flow, Placed, Repeat};
 use crate::compose::{composer::Composer, fragment::MIN_PART};
 
 /// Halvings of the interval in which the height of balanced columns lies; enough for a hundredth of
@@ -17,8 +19,8 @@ pub(super) struct Band {
     pub top: f32,
     /// What is placed in them, in order. Empty where there is one column only.
     pub placed: Vec<Placed>,
-    /// Whether its content must stay: footnotes below their references, table rows below repeated
-    /// headers.
+    /// Whether its content must stay: footnotes below their references, table rows above those that
+    /// depend on where pages end.
     pub is_fixed: bool,
     /// Lengths of the page's items and words, of the outline, of the anchors and of the boxes of
     /// nodes before the band.
@@ -32,7 +34,7 @@ impl Flow<'_> {
         self.band = Band {
             top,
             placed: Vec::new(),
-            is_fixed: !self.repeat.is_empty(),
+            is_fixed: false,
             before: [
                 page.map_or(0, |page| page.items.len()),
                 page.map_or(0, |page| page.words.len()),
@@ -63,22 +65,27 @@ impl Flow<'_> {
         self.anchors.truncate(anchors);
         self.boxes.truncate(boxes);
         let mut lowest = band.top;
-        self.column = 0;
-        self.y = band.top;
-        let mut fresh = true;
+        let mut current = None;
         for (placed, column) in band.placed.into_iter().zip(columns) {
-            if column != self.column {
+            let starts = current != Some(column);
+            if starts {
+                current = Some(column);
                 self.column = column;
                 self.y = band.top;
-                fresh = true;
+                self.repeat = Arc::clone(&placed.repeat);
+                self.draw_repeated();
+            } else {
+                self.y += placed.gap;
             }
-            self.y += if fresh { 0.0 } else { placed.gap };
-            fresh = false;
             let (y, height) = (self.y, placed.fragment.height);
             self.draw(placed.fragment.body, y, height, placed.fragment.marks);
+            if starts {
+                self.redraw_header_rule(y);
+            }
             self.y += height;
             lowest = lowest.max(self.y);
         }
+        self.repeat = Repeat::default();
         self.y = lowest;
         self.fresh = false;
     }
@@ -148,10 +155,15 @@ fn fill(placed: &[Placed], height: f32) -> Vec<u8> {
         let chain = &placed[start..end];
         let inner: f32 = chain.iter().map(|it| it.gap + it.fragment.height).sum();
         let inner = inner - chain[0].gap;
-        let needed = if y > 0.0 { chain[0].gap + inner } else { inner };
-        if y > 0.0 && y + needed > height + 0.01 {
+        let repeated: f32 = chain[0].repeat.iter().map(|(_, height)| height).sum();
+        let needed = if start > 0 {
+            chain[0].gap + inner
+        } else {
+            repeated + inner
+        };
+        if start > 0 && y + needed > height + 0.01 {
             column = column.saturating_add(1);
-            y = inner;
+            y = repeated + inner;
         } else {
             y += needed;
         }
@@ -168,7 +180,7 @@ fn fill(placed: &[Placed], height: f32) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compose::fragment::Fragment;
+    use crate::{compose::fragment::Fragment, text::Sink};
 
     fn placed(heights: &[(f32, bool)]) -> Vec<Placed> {
         let one = |(height, keep): &(f32, bool)| Placed {
@@ -179,6 +191,7 @@ mod tests {
                 keep: *keep,
                 ..Fragment::default()
             },
+            repeat: Repeat::default(),
         };
         heights.iter().map(one).collect()
     }
@@ -189,6 +202,15 @@ mod tests {
         assert_eq!(assign(&lines, 2, 500.0), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
         let lines = placed(&[(10.0, false); 7]);
         assert_eq!(assign(&lines, 3, 500.0), [0, 0, 0, 1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn repeated_headers_take_space_in_the_columns_that_rows_start() {
+        let mut rows = placed(&[(10.0, false); 9]);
+        for row in &mut rows[1..] {
+            row.repeat = Arc::new([(Sink::default(), 30.0)]);
+        }
+        assert_eq!(assign(&rows, 2, 500.0), [0, 0, 0, 0, 0, 0, 1, 1, 1]);
     }
 
     #[test]

@@ -30,6 +30,15 @@ impl Flow<'_> {
         }
     }
 
+    /// Draws the repeated header rows at the top of the current column.
+    pub(super) fn draw_repeated(&mut self) {
+        for (content, height) in self.repeat.clone().iter() {
+            let y = self.y;
+            self.draw(Body::Solid(content.clone()), y, *height, Vec::new());
+            self.y += height;
+        }
+    }
+
     /// Horizontal distance of the current column from the first.
     pub(super) fn column_offset(&self) -> f32 {
         f32::from(self.column) * (self.column_width() + self.column_gap)

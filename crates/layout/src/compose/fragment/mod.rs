@@ -1,22 +1,21 @@
 //! Fragments: vertical stretches of content; pages break between them, or inside breakable ones.
 
+mod frame;
 mod rows;
 mod rules;
 
 use std::collections::VecDeque;
 
-use platen_document::{
-    bound::{Borders, Sides, VerticalAlign},
-    work,
-};
+use platen_document::{bound::VerticalAlign, work};
 
 pub(super) use self::{
+    frame::Frame,
     rows::{RowCell, Rows, offsets},
-    rules::{CellBox, Edges, Look, draw_backgrounds, draw_rules},
+    rules::{CellBox, Edges, Foot, Look, draw_backgrounds, draw_rules},
 };
 use super::{node_boxes::NodeMark, page_rows::PageRowsMark, room::Room};
 use crate::{
-    page::{Area, Artifact, Item, TagId},
+    page::{Area, Item, TagId},
     text::Sink,
 };
 
@@ -104,67 +103,6 @@ pub(super) struct Lane {
     pub vertical_align: VerticalAlign,
     /// Background, borders and padding.
     pub frame: Frame,
-}
-
-/// Background, borders and padding of a box.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Frame {
-    pub background: Option<platen_document::Color>,
-    pub borders: Borders,
-    pub padding: Sides<f32>,
-}
-
-impl Frame {
-    /// Whether there is nothing to draw and no padding.
-    pub fn is_empty(&self) -> bool {
-        let sides = &self.borders;
-        self.background.is_none()
-            && sides.top.is_none()
-            && sides.right.is_none()
-            && sides.bottom.is_none()
-            && sides.left.is_none()
-            && self.padding == Sides::default()
-    }
-
-    /// Sum of the padding above and below.
-    pub fn vertical_padding(&self) -> f32 {
-        self.padding.top + self.padding.bottom
-    }
-
-    /// Draws the background; must precede the content.
-    pub fn draw_background(&self, area: Area, sink: &mut Sink) {
-        if let Some(color) = self.background {
-            sink.items.push(Item::Artifact(Artifact::Decoration));
-            sink.items.push(Item::Rect { area, color });
-        }
-    }
-
-    /// Draws the borders.
-    pub fn draw_borders(&self, area: Area, sink: &mut Sink) {
-        let (left, top) = (area.x, area.y);
-        let (right, bottom) = (left + area.width, top + area.height);
-        let sides = [
-            (self.borders.top, (left, top), (right, top)),
-            (self.borders.bottom, (left, bottom), (right, bottom)),
-            (self.borders.left, (left, top), (left, bottom)),
-            (self.borders.right, (right, top), (right, bottom)),
-        ];
-        let mut marked = false;
-        for (border, from, to) in sides {
-            let Some(border) = border else { continue };
-            if !marked {
-                sink.items.push(Item::Artifact(Artifact::Decoration));
-                marked = true;
-            }
-            sink.items.push(Item::Line {
-                from,
-                to,
-                width: border.width,
-                color: border.color,
-                style: border.style,
-            });
-        }
-    }
 }
 
 impl Fragment {

@@ -142,7 +142,7 @@ impl Rows {
         }
         let mut part = Self {
             look: self.look,
-            edges: self.edges,
+            edges: self.edges.clone(),
             shaded: self.shaded.iter().copied().take(taken).collect(),
             cells: VecDeque::new(),
             keep: self.keep,
@@ -177,6 +177,7 @@ impl Rows {
         self.cells = rest;
         self.shaded.drain(..whole);
         self.edges.first = false;
+        self.edges.above.clear();
         (Some(part), Some(self))
     }
 
@@ -222,6 +223,7 @@ impl Rows {
             .map(|cell| rules::CellBox {
                 area: area(cell),
                 background: cell.lane.frame.background,
+                borders: cell.lane.frame.borders,
             })
             .collect();
         let shaded: Vec<bool> = self.shaded.iter().copied().collect();
@@ -231,7 +233,7 @@ impl Rows {
             cell.lane
                 .draw(drawn.area.y, drawn.area.height, sink, placed);
         }
-        rules::draw_rules(self.look, self.edges, &tops, &boxes, painted, sink);
+        rules::draw_rules(self.look, &self.edges, &tops, &boxes, painted, sink);
     }
 }
 

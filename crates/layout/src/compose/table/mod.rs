@@ -10,7 +10,7 @@ use platen_document::bound::{Block, Cell, Column, ColumnWidth, Inline, Row, RowK
 
 use super::{
     composer::{Composer, Output, Place},
-    fragment::{Fragment, Look, Mark},
+    fragment::{Foot, Fragment, Look, Mark},
     group::first_style,
     page_rows::GridFrame,
 };
@@ -32,6 +32,8 @@ pub(super) struct Grid<'t> {
     /// For each column whose cells align at their decimal separators, the widest text behind one, in
     /// points; otherwise 0. Empty if there is no such column.
     tails: Vec<f32>,
+    /// Borders that styles have put below the rows laid out last.
+    feet: Vec<Foot>,
 }
 
 impl<'t> Grid<'t> {
@@ -49,6 +51,7 @@ impl<'t> Grid<'t> {
             body_tag: None,
             data_rows: 0,
             tails: frame.tails.clone(),
+            feet: Vec::new(),
         }
     }
 
@@ -114,6 +117,7 @@ impl Composer<'_> {
             body_tag: self.tag(TagKind::TableBody, tag),
             data_rows: 0,
             tails: self.decimal_tails(table),
+            feet: Vec::new(),
         };
         self.table_rows(block, &mut grid, out);
     }

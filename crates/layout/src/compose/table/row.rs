@@ -8,8 +8,8 @@ use super::{
     super::{
         composer::{Composer, Place},
         fragment::{
-            Body, CellBox, Edges, Fragment, Frame, Lane, MIN_PART, RowCell, Rows, draw_backgrounds,
-            draw_rules, offsets, stack_height,
+            Body, CellBox, Edges, Foot, Fragment, Frame, Lane, MIN_PART, RowCell, Rows,
+            draw_backgrounds, draw_rules, offsets, stack_height,
         },
         paragraph::TextBox,
     },
@@ -67,6 +67,7 @@ impl Composer<'_> {
             first: rows.start == 0 && table.header.is_empty(),
             last: rows.end == table.rows.len(),
             below_header: rows.start == 0,
+            above: std::mem::take(&mut grid.feet),
         };
         let mut fragment = self.joined_rows(grid, joined, shaded, edges);
         fragment.page_break = joined[0].page_break;
@@ -74,7 +75,7 @@ impl Composer<'_> {
     }
 
     /// The fragment of a row that is not one of the table's.
-    pub(in super::super) fn single_row(&mut self, grid: &Grid<'_>, row: &[Row]) -> Fragment {
+    pub(in super::super) fn single_row(&mut self, grid: &mut Grid<'_>, row: &[Row]) -> Fragment {
         let edges = Edges {
             last: true,
             ..Edges::default()
@@ -84,7 +85,8 @@ impl Composer<'_> {
 
     /// The fragments of the header, one for each group of rows joined by row spans.
     pub(super) fn header_fragments(&mut self, grid: &mut Grid<'_>) -> Vec<Fragment> {
-        let rows = &grid.table.header;
+        let table = grid.table;
+        let rows = &table.header;
         let mut fragments = Vec::new();
         let mut start = 0;
         while start < rows.len() {
@@ -92,8 +94,9 @@ impl Composer<'_> {
             let edges = Edges {
                 header: true,
                 first: start == 0,
-                last: end == rows.len() && grid.table.rows.is_empty(),
+                last: end == rows.len() && table.rows.is_empty(),
                 below_header: start > 0,
+                above: std::mem::take(&mut grid.feet),
             };
             let shaded = vec![false; end - start];
             fragments.push(self.joined_rows(grid, &rows[start..end], shaded, edges));
@@ -104,7 +107,7 @@ impl Composer<'_> {
 
     fn joined_rows(
         &mut self,
-        grid: &Grid<'_>,
+        grid: &mut Grid<'_>,
         rows: &[Row],
         shaded: Vec<bool>,
         edges: Edges,
@@ -115,6 +118,16 @@ impl Composer<'_> {
             grid.body_tag
         };
         let (cells, heights) = self.set_rows(grid, rows, parent, edges.header);
+        let lowest = cells.iter().filter(|set| set.rows.end == rows.len());
+        let foot = |set: &SetCell<'_>| {
+            let border = self.style(set.cell.style).borders.bottom;
+            border.map(|border| Foot {
+                x: set.x,
+                width: set.width,
+                border,
+            })
+        };
+        grid.feet = lowest.filter_map(foot).collect();
         let total: f32 = heights.iter().sum();
         let allow = grid.table.row_break == RowBreak::Allow && !edges.header;
         let joined = rows.len() > 1 && !edges.header;
@@ -132,13 +145,14 @@ impl Composer<'_> {
             .map(|set| CellBox {
                 area: set.area(&tops),
                 background: self.style(set.cell.style).background,
+                borders: self.style(set.cell.style).borders,
             })
             .collect();
         let painted = draw_backgrounds(grid.look, &tops, &shaded, &boxes, &mut sink);
         for set in cells {
             self.draw_cell(set, &tops, &mut sink, &mut footnotes);
         }
-        draw_rules(grid.look, edges, &tops, &boxes, painted, &mut sink);
+        draw_rules(grid.look, &edges, &tops, &boxes, painted, &mut sink);
         Fragment {
             height: total,
             footnotes,
@@ -179,10 +193,10 @@ impl Composer<'_> {
             .collect();
         let rows = Rows {
             look: grid.look,
+            keep: edges.header || grid.table.row_break == RowBreak::Keep,
             edges,
             shaded: shaded.into(),
             cells,
-            keep: edges.header || grid.table.row_break == RowBreak::Keep,
         };
         Fragment {
             height: rows.height(),
