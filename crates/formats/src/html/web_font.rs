@@ -92,6 +92,8 @@ fn keep_outlines(
         if wanted.contains(&(index as u16)) {
             kept.extend_from_slice(outline(index)?);
             kept.resize(kept.len().next_multiple_of(4), 0);
+            // The outlines of a damaged font may overlap, so that they grow by being taken apart.
+            (kept.len() <= glyf.len() + count * 4).then_some(())?;
         }
     }
     places.extend((kept.len() as u32).to_be_bytes());
@@ -247,6 +249,7 @@ fn keep_variations(table: &[u8], glyphs: &BTreeSet<u16>) -> Option<Vec<u8>> {
             let (start, end) = (data_at + place(index)?, data_at + place(index + 1)?);
             data.extend_from_slice(table.get(start..end)?);
             data.resize(data.len().next_multiple_of(2), 0);
+            (data.len() <= table.len() + count * 2).then_some(())?;
         }
     }
     places.extend((data.len() as u32).to_be_bytes());
