@@ -81,6 +81,11 @@ export function Control(all) {
     return html`<${ChoiceControl} id=${id} label=${label} value=${value} isRequired=${isRequired} choices=${found} fallback=${whole.default}
         onChange=${change} />`;
   }
+  // A list of styles is mostly one of names; properties between them are JSON.
+  if (called.includes("StyleRef") && Array.isArray(value)) {
+    return value.every((one) => typeof one === "string") ? html`<${LinesControl} id=${id} value=${value} onChange=${change} />`
+      : html`<${JsonControl} id=${id} value=${value} label=${label} onChange=${change} />`;
+  }
   const isList = Array.isArray(value) || (value === undefined && isObjectList(root, schema) && !called.includes("Content") && !called.includes("StyleRef"));
   if (isList && isObjectList(root, schema) && !called.includes("Content")) {
     return html`<${ListControl} value=${value} label=${label} text=${titleOf}

@@ -361,3 +361,48 @@ fn number(bytes: &[u8], at: usize, size: usize) -> Option<usize> {
             .fold(0, |value, byte| value << 8 | usize::from(*byte)),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FONT: &[u8] =
+        include_bytes!("../../../../assets/fonts/LiberationSans-Regular.ttf").as_slice();
+
+    /// Where a table of the font is.
+    fn place(tag: &[u8; 4]) -> std::ops::Range<usize> {
+        let at = |at: usize| number(FONT, at, 4).unwrap();
+        let count = number(FONT, 4, 2).unwrap();
+        let mut entries = (0..count).map(|index| 12 + index * 16);
+        let entry = entries
+            .find(|entry| &FONT[*entry..entry + 4] == tag)
+            .unwrap();
+        at(entry + 8)..at(entry + 8) + at(entry + 12)
+    }
+
+    #[test]
+    fn outlines_that_overlap_do_not_multiply() {
+        let glyphs: BTreeSet<u16> = (0..500).collect();
+        let make = |bytes: &[u8]| woff(&FontRef::new(bytes).unwrap(), &glyphs, &BTreeMap::new());
+        assert!(make(FONT).is_some());
+        // Every second glyph is all of the table.
+        let mut font = FONT.to_vec();
+        let all = place(b"glyf").len() as u32;
+        for (index, offset) in font[place(b"loca")].chunks_exact_mut(4).enumerate() {
+            let offset_new = if index % 2 == 0 { 0 } else { all };
+            offset.copy_from_slice(&offset_new.to_be_bytes());
+        }
+        assert!(make(&font).is_none());
+    }
+
+    #[test]
+    fn cut_fonts_are_refused_or_cut() {
+        let glyphs = BTreeSet::from([36, 68, 200]);
+        let characters = BTreeMap::from([(65, 36)]);
+        for size in (12..FONT.len()).step_by(FONT.len() / 97) {
+            if let Ok(font) = FontRef::new(&FONT[..size]) {
+                let _ = woff(&font, &glyphs, &characters);
+            }
+        }
+    }
+}
