@@ -5,8 +5,9 @@ use usvg::roxmltree::{Document, Node};
 
 use crate::work;
 
-/// Most rules that are read.
-const MAX_RULES: usize = 2_000;
+/// Most selectors and declarations of rules that are read. A declaration counts once for each
+/// selector before it.
+const MAX_RULES: usize = 20_000;
 /// Elements around a text that are looked at.
 const MAX_DEPTH: usize = 128;
 /// Font size where none is given, in pixels.
@@ -103,7 +104,7 @@ pub(super) struct Rules(Vec<(String, Vec<(String, String)>)>);
 
 impl Rules {
     pub fn of(document: &Document<'_>) -> Self {
-        let mut rules = Vec::new();
+        let (mut rules, mut count) = (Vec::new(), 0);
         let sheets = document
             .descendants()
             .filter(|node| node.is_element() && node.tag_name().name() == "style");
@@ -114,10 +115,13 @@ impl Rules {
                 let Some((selectors, body)) = rule.split_once('{') else {
                     continue;
                 };
+                let body = declarations(body);
                 for selector in selectors.split(',') {
-                    if rules.len() < MAX_RULES {
-                        rules.push((selector.trim().to_owned(), declarations(body)));
+                    count += 1 + body.len();
+                    if count > MAX_RULES {
+                        return Self(rules);
                     }
+                    rules.push((selector.trim().to_owned(), body.clone()));
                 }
             }
         }
@@ -145,6 +149,7 @@ impl Rules {
             }
             // Names count least, then classes, then ids.
             for kind in ['t', '.', '#'] {
+                work::check();
                 for (selector, body) in &self.0 {
                     if applies(selector, kind, node) {
                         body.iter().for_each(|(name, value)| style.set(name, value));
@@ -196,6 +201,15 @@ fn without_comments(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_selectors_do_not_multiply_a_long_rule() {
+        let (selectors, body) = ("a,".repeat(30_000), "font-size:1px;".repeat(10_000));
+        let source = format!("<svg><style>b{{}}{selectors}a{{{body}}}</style></svg>");
+        let rules = Rules::of(&Document::parse(&source).unwrap());
+        let kept: usize = rules.0.iter().map(|(_, body)| 1 + body.len()).sum();
+        assert!((1..=MAX_RULES).contains(&kept), "{kept}");
+    }
 
     #[test]
     fn properties_are_inherited_and_overridden() {

@@ -97,6 +97,8 @@ struct Chunk {
     x: f32,
     y: f32,
     width: f32,
+    /// Which part of it stands there, by its first character: 0 is the start, 1 the end.
+    anchor: Option<f32>,
     /// Groups that are open where it starts, and what is drawn.
     body: String,
 }
@@ -127,7 +129,7 @@ impl Drawer<'_> {
             spaced: true,
         };
         self.element(text, source, &mut line, 0)?;
-        line.close_chunk(style.anchor);
+        line.close_chunk();
         // The transform of the text moves all of it.
         Some(format!("{}{}</g>", group(text, source), line.out))
     }
@@ -148,7 +150,7 @@ impl Drawer<'_> {
         let place = |name: &str| node.attribute(name).and_then(|value| style.length(value));
         let (x, y) = (place("x"), place("y"));
         if x.is_some() || y.is_some() {
-            line.close_chunk(style.anchor);
+            line.close_chunk();
             line.pen = (x.unwrap_or(line.pen.0), y.unwrap_or(line.pen.1));
             (line.chunk.x, line.chunk.y) = line.pen;
         }
@@ -156,6 +158,10 @@ impl Drawer<'_> {
         line.pen.1 += place("dy").unwrap_or(0.0);
         if depth > 0 {
             line.open(group(node, source));
+        }
+        // Groups are opened again for each place: long attributes could be copied without end.
+        if line.out.len() + line.chunk.body.len() > MAX_BYTES {
+            return None;
         }
         for child in node.children() {
             if child.is_text() {
@@ -179,6 +185,7 @@ impl Drawer<'_> {
         if text.is_empty() {
             return Some(());
         }
+        line.chunk.anchor.get_or_insert(style.anchor);
         self.left = self.left.checked_sub(text.chars().count())?;
         let font = DrawnFont {
             families: style.families.clone(),
@@ -220,9 +227,9 @@ impl Line {
     }
 
     /// Writes the chunk at its place and begins another one inside the same groups.
-    fn close_chunk(&mut self, anchor: f32) {
+    fn close_chunk(&mut self) {
         let chunk = std::mem::take(&mut self.chunk);
-        let x = chunk.x - chunk.width * anchor;
+        let x = chunk.x - chunk.width * chunk.anchor.unwrap_or(0.0);
         let _ = write!(self.out, "<g transform=\"translate({x} {})\">", chunk.y);
         self.out.push_str(&chunk.body);
         for _ in &self.open {
@@ -311,6 +318,23 @@ mod tests {
             "{}",
             drawn.source
         );
+    }
+
+    #[test]
+    fn each_part_of_a_text_has_its_own_anchor() {
+        let drawn =
+            draw("<text><tspan x='50' text-anchor='end'>ab</tspan><tspan x='70'>c</tspan></text>");
+        assert!(drawn.source.contains("translate(30 0)"), "{}", drawn.source);
+        assert!(drawn.source.contains("translate(70 0)"), "{}", drawn.source);
+    }
+
+    #[test]
+    fn groups_that_are_opened_again_have_a_bound() {
+        let (long, parts) = ("x".repeat(1 << 20), "<tspan x='1'>a</tspan>".repeat(1_000));
+        let drawn = draw(&format!(
+            "<text><tspan class='{long}'>{parts}</tspan></text>"
+        ));
+        assert!(drawn.lacks && drawn.source.len() < 2 << 20);
     }
 
     #[test]

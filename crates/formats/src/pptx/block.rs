@@ -22,17 +22,26 @@ const OVERHANG: f32 = 16.0;
 impl<'a> Flow<'a> {
     pub fn blocks(&mut self, blocks: &'a [Block], strip: Strip) -> Result<(), Error> {
         let mut rest = blocks;
-        while let Some((block, after)) = rest.split_first() {
+        while !rest.is_empty() {
             self.keep_heading(rest, strip);
-            rest = match self.charts(rest, strip, false)? {
-                0 => {
-                    self.block(block, strip)?;
-                    after
-                }
-                count => &rest[count..],
-            };
+            rest = self.next(rest, strip, false)?;
         }
         Ok(())
+    }
+
+    /// Writes the first of `blocks`, or the charts that they begin with, and returns the others.
+    /// `ends` is whether a slide ends behind the last block.
+    pub(super) fn next(
+        &mut self,
+        blocks: &'a [Block],
+        strip: Strip,
+        ends: bool,
+    ) -> Result<&'a [Block], Error> {
+        let charts = self.charts(blocks, strip, ends)?;
+        if let (0, Some(block)) = (charts, blocks.first()) {
+            self.block(block, strip)?;
+        }
+        Ok(&blocks[charts.max(1).min(blocks.len())..])
     }
 
     pub(super) fn block(&mut self, block: &'a Block, strip: Strip) -> Result<(), Error> {

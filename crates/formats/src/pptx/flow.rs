@@ -162,13 +162,7 @@ impl<'a> Flow<'a> {
             }
             opening = false;
             self.keep_heading(rest, strip);
-            rest = match self.charts(rest, strip, true)? {
-                0 => {
-                    self.block(block, strip)?;
-                    after
-                }
-                count => &rest[count..],
-            };
+            rest = self.next(rest, strip, true)?;
         }
         Ok(())
     }

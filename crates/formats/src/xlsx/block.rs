@@ -10,9 +10,9 @@ use platen_document::{
 use rust_xlsxwriter::Image as Picture;
 
 use super::{
-    beside::arrange,
     format::Key,
     sheet::{LAST_ROW, Sheet},
+    side_by_side::arrange,
     table::number,
 };
 use crate::{
@@ -88,7 +88,7 @@ impl<'a> Sheet<'a> {
 
     /// Columns with tables stand beside each other, others below each other.
     fn columns(&mut self, columns: &'a Columns, main: Option<&'a Table>) -> Result<(), Error> {
-        let areas = arrange(columns).filter(|_| !self.beside && !self.stacks());
+        let areas = arrange(columns).filter(|_| !self.is_side_by_side && !self.stacks());
         let Some(areas) = areas else {
             self.report.warn(
                 "columns-flattened",
@@ -102,7 +102,7 @@ impl<'a> Sheet<'a> {
         };
         let (top, whole) = (self.row, self.area);
         let mut bottom = top;
-        self.beside = true;
+        self.is_side_by_side = true;
         for (column, area) in columns.columns.iter().zip(areas) {
             self.row = top;
             self.area = area;
@@ -111,7 +111,7 @@ impl<'a> Sheet<'a> {
         }
         self.row = bottom;
         self.area = whole;
-        self.beside = false;
+        self.is_side_by_side = false;
         self.heights.clear();
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! XLSX with `rust_xlsxwriter`: a sheet per section, typed cells, live totals, native charts.
 
-mod beside;
 mod block;
 mod chart;
 mod format;
@@ -9,6 +8,7 @@ mod number_format;
 mod page;
 mod scatter;
 mod sheet;
+mod side_by_side;
 mod table;
 mod table_marks;
 mod totals;
@@ -19,7 +19,7 @@ use platen_document::bound::{BlockKind, ChartKind, Document, Section};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet};
 
 pub use self::number_format::number_format;
-use self::{beside::Area, chart::ChartData, format::Formats, sheet::Sheet};
+use self::{chart::ChartData, format::Formats, sheet::Sheet, side_by_side::Area};
 use crate::{
     Error, Written, block_losses,
     page_losses::{self, PageFeature},
@@ -83,7 +83,7 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
             names: Vec::new(),
             path: "",
             area: Area::default(),
-            beside: false,
+            is_side_by_side: false,
             heights: HashMap::new(),
         };
         sheet.worksheet.set_name(&name)?;

@@ -6,11 +6,11 @@ use platen_document::bound::{Block, BlockKind, Document, Inline, Section, StyleI
 use rust_xlsxwriter::Worksheet;
 
 use super::{
-    beside::{self, Area},
     chart::ChartData,
     format::{Formats, Key, text_format},
     names::NamedRows,
     page,
+    side_by_side::{self, Area},
 };
 use crate::{
     Error,
@@ -50,7 +50,7 @@ pub(super) struct Sheet<'a> {
     /// The columns that content is written into.
     pub area: Area,
     /// Whether they are beside others that hold content.
-    pub beside: bool,
+    pub is_side_by_side: bool,
     /// Heights of the rows of content beside other content: a row is as high as its highest cell.
     pub heights: HashMap<u32, f32>,
 }
@@ -92,7 +92,9 @@ impl<'a> Sheet<'a> {
         let page = &section.page;
         let available = (page.width - page.margins.left - page.margins.right).max(100.0);
         self.widths = match main {
-            Some(main) => beside::widths(section, main, self.document, available, self.stacks()),
+            Some(main) => {
+                side_by_side::widths(section, main, self.document, available, self.stacks())
+            }
             None => vec![available / 6.0; 6],
         };
         self.area.end = self.widths.len() as u16;
@@ -129,7 +131,7 @@ impl<'a> Sheet<'a> {
     /// Sets the height of the current row, unless content beside it is higher.
     pub fn row_height(&mut self, height: f32) -> Result<(), Error> {
         let mut height = height.min(409.0);
-        if self.beside {
+        if self.is_side_by_side {
             let highest = self.heights.entry(self.row).or_default();
             *highest = highest.max(height);
             height = *highest;

@@ -103,7 +103,7 @@ impl<'a> Sheet<'a> {
         }
         let reason = if self.constant_memory {
             "groups of tables this long are written without an outline"
-        } else if self.beside {
+        } else if self.is_side_by_side {
             "groups of tables beside others are written without an outline, which folds whole rows"
         } else {
             ""

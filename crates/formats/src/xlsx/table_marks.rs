@@ -12,7 +12,7 @@ use crate::Error;
 /// A header below this row is not frozen: it would leave too little space to scroll on small
 /// screens.
 const LOWEST_FROZEN_ROW: u32 = 6;
-/// Rows that a small screen shows at once: the header of a table that ends above needs no freezing.
+/// Number of rows visible at once on a small screen. Shorter tables need no frozen header.
 const SCREEN_ROWS: u32 = 25;
 
 impl Sheet<'_> {

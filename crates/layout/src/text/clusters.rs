@@ -43,7 +43,7 @@ fn is_joined(before: &str, behind: &str) -> bool {
         || matches!(next, Some(
             '\u{E30}' | '\u{E32}' | '\u{E33}' | '\u{E45}' | '\u{EB0}' | '\u{EB2}' | '\u{EB3}'
                 | '\u{EBD}' | '\u{102B}' | '\u{102C}' | '\u{1038}'))
-        // A Burmese consonant that ends the syllable.
+        // The final consonant of a Burmese syllable.
         || after == Some('\u{103A}')
 }
 

@@ -52,9 +52,9 @@ pub(super) fn arrange(columns: &Columns) -> Option<Vec<Area>> {
     (with_tables >= 2).then_some(areas)
 }
 
-/// Where a table stands on its sheet.
+/// Where a table placements on its sheet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Stand {
+struct TablePlacement {
     /// Its first column.
     left: usize,
     /// Its part of the width of the page.
@@ -62,8 +62,8 @@ struct Stand {
 }
 
 /// Tables beside each other by their address, and the columns that those in a row take together.
-fn arranged(section: &Section) -> (HashMap<*const Table, Stand>, usize) {
-    let mut stands = HashMap::new();
+fn arranged(section: &Section) -> (HashMap<*const Table, TablePlacement>, usize) {
+    let mut placements = HashMap::new();
     let mut inner: HashSet<*const Columns> = HashSet::new();
     let mut end = 0;
     walk(&section.body, &mut |block: &Block| {
@@ -75,11 +75,11 @@ fn arranged(section: &Section) -> (HashMap<*const Table, Stand>, usize) {
             end = end.max(usize::from(area.end));
             walk(&column.body, &mut |block: &Block| match &block.kind {
                 BlockKind::Table(table) => {
-                    let stand = Stand {
+                    let placement = TablePlacement {
                         left: area.first.into(),
                         part: 1.0 / columns.columns.len() as f32,
                     };
-                    stands.insert(std::ptr::from_ref(table.as_ref()), stand);
+                    placements.insert(std::ptr::from_ref(table.as_ref()), placement);
                 }
                 BlockKind::Columns(columns) => {
                     inner.insert(columns);
@@ -88,7 +88,7 @@ fn arranged(section: &Section) -> (HashMap<*const Table, Stand>, usize) {
             });
         }
     });
-    (stands, end)
+    (placements, end)
 }
 
 /// Widths of a sheet's columns in points: those of the main table, widened for the others, as a
@@ -100,19 +100,19 @@ pub(super) fn widths(
     available: f32,
     stacks: bool,
 ) -> Vec<f32> {
-    let (stands, end) = if stacks {
+    let (placements, end) = if stacks {
         Default::default()
     } else {
         arranged(section)
     };
-    let alone = Stand { left: 0, part: 1.0 };
+    let alone = TablePlacement { left: 0, part: 1.0 };
     let mut widths: Vec<f32> = vec![0.0; end];
     let mut widen = |table: &Table, most: f32, is_main: bool| {
-        let stand = stands.get(&std::ptr::from_ref(table)).unwrap_or(&alone);
-        let page = is_main.then_some(available * stand.part);
+        let placement = placements.get(&std::ptr::from_ref(table)).unwrap_or(&alone);
+        let page = is_main.then_some(available * placement.part);
         let natural = natural_widths(table, document, page);
-        widths.resize(widths.len().max(stand.left + natural.len()), 0.0);
-        for (width, natural) in widths[stand.left..].iter_mut().zip(natural) {
+        widths.resize(widths.len().max(placement.left + natural.len()), 0.0);
+        for (width, natural) in widths[placement.left..].iter_mut().zip(natural) {
             let most = if *width > 0.0 { most } else { f32::MAX };
             *width = width.max(natural.min(most));
         }
@@ -125,9 +125,9 @@ pub(super) fn widths(
             widen(table, WIDENED, false);
         }
     });
-    let gaps: HashSet<usize> = stands
+    let gaps: HashSet<usize> = placements
         .values()
-        .filter_map(|stand| stand.left.checked_sub(1))
+        .filter_map(|placement| placement.left.checked_sub(1))
         .collect();
     for (column, width) in widths
         .iter_mut()
