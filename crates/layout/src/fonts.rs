@@ -143,7 +143,7 @@ impl fmt::Debug for FontLibrary {
 }
 
 /// Metric-compatible substitutes of common families, the same as fontconfig's.
-const ALIASES: [(&str, &str); 13] = [
+const ALIASES: [(&str, &str); 21] = [
     ("arial", "liberation sans"),
     ("helvetica", "liberation sans"),
     ("arimo", "liberation sans"),
@@ -157,6 +157,15 @@ const ALIASES: [(&str, &str); 13] = [
     ("courier", "liberation mono"),
     ("cousine", "liberation mono"),
     ("monospace", "liberation mono"),
+    // Google's names of the fonts, which the packages of distributions call after their scripts.
+    ("noto sans jp", "noto sans cjk jp"),
+    ("noto sans kr", "noto sans cjk kr"),
+    ("noto sans sc", "noto sans cjk sc"),
+    ("noto sans tc", "noto sans cjk tc"),
+    ("noto serif jp", "noto serif cjk jp"),
+    ("noto serif kr", "noto serif cjk kr"),
+    ("noto serif sc", "noto serif cjk sc"),
+    ("noto serif tc", "noto serif cjk tc"),
 ];
 
 /// Maximum number of faces; ids have 16 bits.

@@ -198,7 +198,7 @@ impl<'b> Binder<'b> {
                 None => ValueFormat::Text,
             })
         })?;
-        plan.align = spec.align.or(is_numeric(&format).then_some(Align::End));
+        plan.align = spec.align.or(is_numeric(&format).then_some(Align::Right));
         plan.format = format;
         plan.style = self.cell_style(table, "tableCell", plan.align, spec.style.as_ref());
         Some(plan)

@@ -93,6 +93,8 @@ pub(super) struct Flow<'s> {
     y: f32,
     /// Whether the current column holds nothing but repeated headers.
     fresh: bool,
+    /// Whether a page break stands where the column is: another one leaves the page empty.
+    broken: bool,
     chain: VecDeque<Fragment>,
     repeat: Repeat,
     /// The table whose rows depend on where pages end.
@@ -127,6 +129,7 @@ impl<'s> Flow<'s> {
             form: Counter::Decimal,
             y: 0.0,
             fresh: false,
+            broken: false,
             chain: VecDeque::new(),
             repeat: Repeat::default(),
             active: None,
@@ -220,6 +223,7 @@ impl<'s> Flow<'s> {
     fn start_column(&mut self) {
         self.y = self.band.top;
         self.fresh = true;
+        self.broken = false;
         self.draw_repeated();
         let (page, dx) = (self.pages.len() - 1, self.column_offset());
         if let Some((placed, height)) =
@@ -336,15 +340,16 @@ impl<'s> Flow<'s> {
         let full = self.full_height();
         let mut height = 0.0;
         let mut notes = Vec::new();
-        let mut starts = self.fresh;
+        let breaks = chain.front().is_some_and(|fragment| fragment.page_break);
+        let mut starts = self.fresh || breaks;
         for fragment in &chain {
             let gap = if starts { 0.0 } else { fragment.gap };
-            starts &= fragment.repeat.is_some();
+            starts &= fragment.repeat.is_some() || fragment.is_break();
             height += gap + fragment.lead(full, &mut notes);
         }
         let heights = |note| self.notes.height_of(note);
         height += Room::new(full, self.notes.height() > 0.0, &heights).least(&notes);
-        if chain.front().is_some_and(|fragment| fragment.page_break) && !self.fresh {
+        if breaks && (self.broken || !self.fresh) {
             self.leave_column();
             self.finish_page();
             self.start_page(false);
@@ -363,6 +368,10 @@ impl<'s> Flow<'s> {
         }
         if let Some(mark) = fragment.page_rows {
             self.change_page_rows(mark);
+            return;
+        }
+        if fragment.is_break() {
+            self.broken = true;
             return;
         }
         let mut notes = Vec::new();
@@ -447,6 +456,7 @@ impl<'s> Flow<'s> {
         // Content at a fixed position takes no space.
         let first = self.fresh && !fragment.is_overlay();
         self.fresh &= fragment.is_overlay();
+        self.broken = false;
         // Rows carried over stand between the repeated header and this fragment.
         let carried = self.active.is_some_and(|active| active.rows_end > 0);
         if let (Some(active), true) = (&mut self.active, fragment.rows_end > 0) {

@@ -16,7 +16,7 @@ use super::{
     paragraph::TextBox,
 };
 use crate::{
-    figure::{Anchor, Figure, Shape, barcode_rects, chart_figure},
+    figure::{Anchor, Figure, Shape, barcode_middle, barcode_rects, chart_figure},
     page::{Area, Artifact, Item, TagId, TagKind, TextRun},
     text::{Placement, Sink},
 };
@@ -112,8 +112,9 @@ impl Composer<'_> {
         );
     }
 
-    /// The place of the text below a code: centered below it, and as wide as the text if there is
-    /// space, so that a long value of a small code stays on one line.
+    /// The place of the text below a code: centered below its bars, whose quiet zones may be of
+    /// unequal widths, and as wide as the text if there is space, so that a long value of a small
+    /// code stays on one line.
     fn below_code(&mut self, barcode: &Barcode, (x, width): (f32, f32), place: Place) -> Place {
         let text = barcode.text.as_deref().unwrap_or_default();
         let style = super::group::first_style(text).unwrap_or_default();
@@ -121,8 +122,9 @@ impl Composer<'_> {
         let natural = self.text.measure(&plain_text(text), style) + 0.5;
         let wide = natural.clamp(width, place.width.max(width));
         let most = (place.x + place.width - wide).max(place.x);
+        let middle = barcode_middle(&barcode.modules) * width;
         Place {
-            x: (x + (width - wide) / 2.0).clamp(place.x, most),
+            x: (x + middle - wide / 2.0).clamp(place.x, most),
             width: wide,
             ..place
         }

@@ -6,7 +6,7 @@ use platen_document::bound::{Block, Positioned};
 
 use super::{
     composer::{Composer, Output, Place},
-    fragment::{Fragment, Mark, stack_height},
+    fragment::{Fragment, Mark, Stroke, stack_height},
     node_boxes::NodeMark,
 };
 use crate::{
@@ -71,7 +71,7 @@ impl Composer<'_> {
                 .draw(y, fragment.height, &mut sink, &mut placed);
             y += fragment.height;
         }
-        frame.draw_borders(area, &mut sink);
+        frame.draw_borders(area, Stroke::Inside, &mut sink);
         // What follows in the flow has a tag of its own.
         sink.items.extend(place.tag.map(Item::Tag));
         marks.insert(0, Mark::Overlay(sink));

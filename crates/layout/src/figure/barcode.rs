@@ -39,3 +39,16 @@ pub fn barcode_rects(modules: &Modules, width: f32, height: f32) -> Vec<(f32, f3
     }
     rects
 }
+
+/// The middle between the first and the last dark module of the first row, as a part of the width.
+#[must_use]
+pub(crate) fn barcode_middle(modules: &Modules) -> f32 {
+    let across = modules.width as usize;
+    let row = modules.dark.get(..across).unwrap_or_default();
+    let first = row.iter().position(|dark| *dark);
+    let last = row.iter().rposition(|dark| *dark);
+    match (first, last) {
+        (Some(first), Some(last)) => (first + last + 1) as f32 / (2 * across) as f32,
+        _ => 0.5,
+    }
+}

@@ -21,6 +21,7 @@ use platen_document::{
     bound::{Chart, Direction, Document},
 };
 
+pub(crate) use self::barcode::barcode_middle;
 use self::pen::Pen;
 pub use self::pen::text_on;
 pub use self::{barcode::barcode_rects, outline::glyph_outline};

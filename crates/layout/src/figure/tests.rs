@@ -341,3 +341,22 @@ fn barcode_runs_are_merged() {
         .is_empty()
     );
 }
+
+#[test]
+fn texts_below_codes_are_centered_below_the_bars() {
+    // Eleven light modules, four dark ones, five light ones.
+    let mut dark = vec![false; 20];
+    dark[11..15].fill(true);
+    let modules = Modules {
+        width: 20,
+        height: 1,
+        dark,
+    };
+    assert!((barcode_middle(&modules) - 13.0 / 20.0).abs() < 1e-6);
+    let none = Modules {
+        width: 20,
+        height: 1,
+        dark: vec![false; 20],
+    };
+    assert!((barcode_middle(&none) - 0.5).abs() < 1e-6);
+}

@@ -137,6 +137,8 @@ fn script_runs(text: &str) -> Vec<(Range<usize>, Option<Script>)> {
         let same = |run: &(Range<usize>, Option<Script>)| match (run.1, script) {
             _ if joins(character) => true,
             (Some(known), Some(script)) => known == script,
+            // The digits and signs of a code such as `BH-214` look like its letters.
+            (Some(Script::Latin), None) => character.is_ascii(),
             (Some(_), None) => character.is_ascii() == ascii && !character.is_ascii(),
             (None, _) => character.is_ascii() == ascii,
         };
@@ -181,6 +183,9 @@ mod tests {
             runs("ราคา100"),
             [("ราคา", Some(Script::Thai)), ("100", None)]
         );
+        let latin = Some(Script::Latin);
+        assert_eq!(runs("BH-214"), [("BH-214", latin)]);
+        assert_eq!(runs("2611A"), [("2611A", latin)]);
         assert_eq!(runs("e\u{301}t"), [("e\u{301}t", Some(Script::Latin))]);
     }
 

@@ -147,6 +147,7 @@ impl TextContext<'_> {
             link: None,
             footnote: None,
         };
+        let binds_letters = self.binds_letters(style);
         for word in text.split_inclusive(' ') {
             let mut trimmed = word.trim_end_matches(' ');
             let spaces = word.len() - trimmed.len();
@@ -156,7 +157,11 @@ impl TextContext<'_> {
                 self.push_atom(&mut paragraph, part, 0, &span, Break::Never, 0);
                 trimmed = rest;
             }
-            self.push_atom(&mut paragraph, trimmed, spaces, &span, Break::Allowed, 0);
+            let after = match binds_letters && is_letter(trimmed) {
+                true => Break::Never,
+                false => Break::Allowed,
+            };
+            self.push_atom(&mut paragraph, trimmed, spaces, &span, after, 0);
         }
         paragraph
     }
@@ -210,6 +215,13 @@ impl TextContext<'_> {
                 };
                 let trimmed =
                     part.trim_end_matches(|c: char| c.is_whitespace() && !has_own_width(c));
+                let style = spans[span].style;
+                let after = match after {
+                    Break::Allowed if is_letter(trimmed) && self.binds_letters(style) => {
+                        Break::Never
+                    }
+                    after => after,
+                };
                 let spaces = part[trimmed.len()..].chars().filter(|c| *c != '\n').count();
                 let justified = self.styles[spans[span].style].align == Align::Justify;
                 if justified && has_clusters(trimmed) {
@@ -222,6 +234,12 @@ impl TextContext<'_> {
             }
         }
         paragraph
+    }
+
+    /// Whether the language of a style forbids lines that end with a word of one letter.
+    fn binds_letters(&self, style: StyleId) -> bool {
+        let lang = (self.styles[style].lang.as_deref()).unwrap_or(&self.document.language);
+        ["pl", "cs", "sk"].contains(&lang.get(..2).unwrap_or_default())
     }
 
     /// Pushes a word as its clusters, with gaps between them that justified lines stretch.
@@ -354,6 +372,12 @@ fn same_level_end(bidi: &BidiInfo<'_>, start: usize, end: usize) -> usize {
     (start + 1..end)
         .find(|index| bidi.text.is_char_boundary(*index) && bidi.levels[*index] != level)
         .unwrap_or(end)
+}
+
+/// Whether a word is a single letter.
+fn is_letter(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none()
 }
 
 /// Spaces that have a fixed width instead of that of a word space.

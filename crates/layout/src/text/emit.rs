@@ -324,7 +324,8 @@ impl TextContext<'_> {
         };
         let style = &self.styles[atom.style];
         if style.underline {
-            line(baseline + below * atom.size);
+            // Fonts state where the line begins, not its middle.
+            line(baseline + (below + thickness / 2.0) * atom.size);
         }
         if style.strike {
             line(baseline - 0.26 * atom.size);

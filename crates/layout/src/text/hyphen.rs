@@ -101,20 +101,29 @@ fn patterns(tag: &str) -> Option<Lang> {
 
 fn points(word: &str, language: Option<Lang>) -> Vec<usize> {
     let letters = word.trim_matches(|c: char| !c.is_alphabetic());
+    let joins = |c: char| matches!(c, '\'' | '\u{2019}' | '-' | '\u{2010}');
     let Some(language) = language else {
         return Vec::new();
     };
-    if letters.chars().count() < MIN_LETTERS || !letters.chars().all(char::is_alphabetic) {
+    // Addresses, codes and numbers stay whole.
+    if !letters.chars().all(|c| c.is_alphabetic() || joins(c)) {
         return Vec::new();
     }
-    let offset = word.len() - word.trim_start_matches(|c: char| !c.is_alphabetic()).len();
-    let mut points: Vec<usize> = hypher::hyphenate(letters, language)
-        .scan(offset, |end, syllable| {
-            *end += syllable.len();
-            Some(*end)
-        })
-        .collect();
-    points.pop();
+    let mut points = Vec::new();
+    let mut start = word.len() - word.trim_start_matches(|c: char| !c.is_alphabetic()).len();
+    for part in letters.split_inclusive(joins) {
+        let part_letters = part.trim_end_matches(joins);
+        if part_letters.chars().count() >= MIN_LETTERS {
+            let mut end = start;
+            for syllable in hypher::hyphenate(part_letters, language) {
+                end += syllable.len();
+                if end < start + part_letters.len() {
+                    points.push(end);
+                }
+            }
+        }
+        start += part.len();
+    }
     points
 }
 
@@ -132,6 +141,14 @@ mod tests {
         );
         assert!(Hyphenator::new("ja").points("Rechnungen", None).is_empty());
         assert!(Hyphenator::new("de").points("A-1234567", None).is_empty());
+        assert!(
+            Hyphenator::new("en")
+                .points("documents@example.com", None)
+                .is_empty()
+        );
+        let italian = Hyphenator::new("it").points("all\u{2019}aggiornamento,", None);
+        assert_eq!(italian, [8, 12, 14, 17]);
+        assert_eq!(Hyphenator::new("de").points("E-Rechnungen", None), [6, 9]);
         let english = Hyphenator::new("en");
         assert_eq!(english.points("Rechnungen", Some("de-AT")), [4, 7]);
         assert!(english.points("hyphenation", Some("ja")).is_empty());

@@ -10,7 +10,7 @@ use crate::{script::Script, shape::WordId};
 /// How much word spaces may grow in a line that is still good, relative to their natural width.
 const SPACE_STRETCH: f32 = 0.5;
 /// How much word spaces may shrink, relative to their natural width.
-const SPACE_SHRINK: f32 = 0.36;
+const SPACE_SHRINK: f32 = 0.4;
 /// How much the gap between two Han characters or kana may grow in a line that is still good, in em.
 const CHARACTER_STRETCH: f32 = 0.06;
 /// How much the gap between words and clusters of Thai and its like may grow in a line that is still

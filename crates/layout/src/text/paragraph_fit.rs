@@ -28,8 +28,8 @@ const RECONSIDERED_LINES: usize = 3;
 /// A stretch ratio that needs no hyphens to become better: spaces of one and a half times their
 /// natural width.
 const GOOD: f32 = 0.9;
-/// A stretch ratio that is better than most alternatives: spaces of twice their natural width.
-const FAIR: f32 = 2.0;
+/// A stretch ratio that is better than most alternatives: spaces of 2.4 times their natural width.
+const FAIR: f32 = 2.8;
 
 impl TextContext<'_> {
     /// Whether the text from atom `start` to the next mandatory break is long enough for total fit:

@@ -104,7 +104,12 @@ impl TextContext<'_> {
         sink: &mut Sink,
     ) {
         let gap = atom.size * LEADER_GAP;
-        let (left, right) = (left + gap, right - gap);
+        // A line to write on goes to the margin if nothing stands behind it.
+        let behind = match leader == TabLeader::Line && right >= place.x + place.width - MIN_WIDTH {
+            true => 0.0,
+            false => gap,
+        };
+        let (left, right) = (left + gap, right - behind);
         if leader == TabLeader::None || right <= left {
             return;
         }

@@ -22,15 +22,18 @@ const MAX_BADNESS: f32 = 1e5;
 
 /// How fast badness grows with ratios above 1, relative to smaller ones: in narrow columns, where
 /// many lines are loose, hyphens should not become free.
-const LOOSE: f32 = 0.4;
+const LOOSE: f32 = 0.18;
+/// Badness of any ratio above 1, where readers begin to see the gaps. Above it, one gap more counts
+/// more than a gap that is wider.
+const GAPING: f32 = 170.0;
 
 /// Demerits, in the scale of a line's `(LINE + badness + penalty)²`.
 const LINE: f32 = 10.0;
-const HYPHEN: f32 = 260.0;
+const HYPHEN: f32 = 320.0;
 const EXPLICIT_HYPHEN: f32 = 40.0;
 const SECOND_HYPHEN: f64 = 3_000.0;
 const HYPHEN_BEFORE_LAST: f64 = 1e8;
-const UNEVEN: f64 = 3_000.0;
+const UNEVEN: f64 = 6_000.0;
 const RUNT: f64 = 4_000.0;
 /// Ragged lines can give a word away more easily than justified ones.
 const RAGGED_RUNT_DEMERITS: f64 = 10_000.0;
@@ -336,7 +339,12 @@ impl Search<'_> {
             Ending::ExplicitHyphen => EXPLICIT_HYPHEN,
         };
         let eased = ratio.abs().min(1.0 + (ratio.abs() - 1.0) * LOOSE);
-        let badness = (100.0 * eased.powi(3)).min(MAX_BADNESS);
+        let gaping = if ratio > 1.0 && self.measure.justified {
+            GAPING
+        } else {
+            0.0
+        };
+        let badness = (100.0 * eased.powi(3) + gaping).min(MAX_BADNESS);
         let class = class(ratio);
         let mut demerits = f64::from(LINE + badness + penalty).powi(2);
         if class.abs_diff(node.class) > 1 && node.candidate != START {

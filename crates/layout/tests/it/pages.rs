@@ -185,6 +185,41 @@ fn a_page_break_breaks_once() {
 }
 
 #[test]
+fn no_space_stands_above_the_first_block_behind_a_page_break() {
+    let spaced = json!({"type": "text", "style": {"spaceBefore": "20pt"}, "content": "spaced"});
+    let body = json!([
+        spaced, {"type": "pageBreak"}, spaced, {"type": "pageBreak"}, {"type": "pageBreak"}, spaced
+    ]);
+    let sheet = sheet(body, json!({}));
+    // The page between two breaks stays empty.
+    assert_eq!(sheet.page_count(), 4);
+    let top = |page: usize| sheet.texts(page)[0].y;
+    assert!((top(0) - top(1)).abs() < 0.01 && (top(0) - top(3)).abs() < 0.01);
+    assert!(sheet.texts(2).is_empty());
+}
+
+#[test]
+fn borders_stay_within_the_column() {
+    let style = json!({"border": {"width": "4pt"}});
+    let sheet = sheet(
+        json!([{"type": "panel", "style": style, "body": [{"type": "text", "content": "text"}]}]),
+        json!({}),
+    );
+    for item in &sheet.layout.pages[0].items {
+        if let Item::Line {
+            from, to, width, ..
+        } = item
+        {
+            let half = width / 2.0;
+            let (left, right) = (from.0.min(to.0), from.0.max(to.0));
+            let across = if from.0 == to.0 { half } else { 0.0 };
+            assert!(left - across > 29.99 && right + across < 270.01, "{item:?}");
+            assert!(from.1.min(to.1) > 29.99, "{item:?}");
+        }
+    }
+}
+
+#[test]
 fn kept_content_higher_than_a_page_still_ends() {
     let body: Vec<Value> = (0..80)
         .map(|index| {

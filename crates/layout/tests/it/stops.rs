@@ -199,3 +199,25 @@ fn a_spanning_heading_is_not_left_at_the_foot_of_a_page() {
         assert!(texts.iter().any(|text| text.y > below + 1.0), "{count}");
     }
 }
+
+#[test]
+fn a_line_to_write_on_ends_at_the_margin() {
+    let style = json!({"tabs": [{"position": "240pt", "align": "end", "leader": "line"}]});
+    let end = |content: &str| {
+        let sheet = sheet(
+            json!([{"type": "text", "content": content, "style": style}]),
+            json!({}),
+        );
+        let lines = sheet.layout.pages[0]
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                platen_layout::page::Item::Line { to, .. } => Some(to.0),
+                _ => None,
+            });
+        lines.fold(0.0_f32, f32::max)
+    };
+    assert!((end("Date\t") - 270.0).abs() < 0.01);
+    // It keeps away from a text at its end.
+    assert!(end("Date\tPlace") < 250.0);
+}

@@ -249,3 +249,25 @@ fn numbered_lists_in_lists_have_letters() {
     let lines = sheet(body, json!({})).lines(0);
     assert_eq!(lines, ["1. one", "a. two", "b. three"]);
 }
+
+#[test]
+fn words_of_one_letter_do_not_end_polish_lines() {
+    let ends_with_letter = |locale: &str| {
+        let words = (0..90).map(|index| format!("{} i ", "m".repeat(index * 5 % 9 + 2)));
+        let body = json!([{"type": "text", "content": words.collect::<String>() + "end"}]);
+        let sheet = sheet_with(json!({"locale": locale, "body": body}), json!({}));
+        let lines = sheet.lines(0);
+        lines.iter().any(|line| line.ends_with(" i"))
+    };
+    assert!(!ends_with_letter("pl-PL"));
+    assert!(ends_with_letter("en-GB"));
+    // Nothing but such words still breaks.
+    let body = json!([{"type": "text", "content": "i ".repeat(400)}]);
+    let sheet = sheet_with(json!({"locale": "pl-PL", "body": body}), json!({}));
+    assert!(
+        sheet
+            .texts(0)
+            .iter()
+            .all(|text| text.x + text.width < 271.0)
+    );
+}

@@ -15,6 +15,15 @@ pub(crate) struct Frame {
     pub padding: Sides<f32>,
 }
 
+/// Where the borders of a box are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stroke {
+    /// Within the box, so that nothing sticks out of the column.
+    Inside,
+    /// Their middles on the edges, which cells share with their neighbors.
+    Centered,
+}
+
 impl Frame {
     /// Whether there is nothing to draw and no padding.
     pub fn is_empty(&self) -> bool {
@@ -41,9 +50,15 @@ impl Frame {
     }
 
     /// Draws the borders.
-    pub fn draw_borders(&self, area: Area, sink: &mut Sink) {
-        let (left, top) = (area.x, area.y);
-        let (right, bottom) = (left + area.width, top + area.height);
+    pub fn draw_borders(&self, area: Area, stroke: Stroke, sink: &mut Sink) {
+        let inset = |side: Option<Border>| match stroke {
+            Stroke::Inside => side.map_or(0.0, |border| border.width / 2.0),
+            Stroke::Centered => 0.0,
+        };
+        let left = area.x + inset(self.borders.left);
+        let top = area.y + inset(self.borders.top);
+        let right = area.x + area.width - inset(self.borders.right);
+        let bottom = area.y + area.height - inset(self.borders.bottom);
         // Lines end at the middle of those that they meet: these fill the corners. Dashes would
         // move.
         let half = |side: Option<Border>| {

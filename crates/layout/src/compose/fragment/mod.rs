@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use platen_document::{bound::VerticalAlign, work};
 
 pub(super) use self::{
-    frame::Frame,
+    frame::{Frame, Stroke},
     rows::{RowCell, Rows, offsets},
     rules::{CellBox, Edges, Foot, Look, draw_backgrounds, draw_rules},
 };
@@ -106,6 +106,11 @@ pub(super) struct Lane {
 }
 
 impl Fragment {
+    /// Whether it is nothing but a page break.
+    pub fn is_break(&self) -> bool {
+        self.page_break && self.height == 0.0 && self.marks.is_empty()
+    }
+
     /// Whether it is nothing but content at a fixed position.
     pub fn is_overlay(&self) -> bool {
         self.height == 0.0 && matches!(self.marks.first(), Some(Mark::Overlay(_)))
@@ -382,7 +387,7 @@ impl Body {
             Self::Solid(content) => sink.append(content, 0.0, y),
             Self::Lanes(lanes) => {
                 for lane in lanes.lanes {
-                    lane.draw(y, height, sink, placed);
+                    lane.draw(y, height, Stroke::Inside, sink, placed);
                 }
             }
             Self::Rows(rows) => rows.draw(y, height, sink, placed),
@@ -396,6 +401,7 @@ impl Lane {
         self,
         y: f32,
         height: f32,
+        stroke: Stroke,
         sink: &mut Sink,
         placed: &mut dyn FnMut(Vec<Mark>, f32, f32),
     ) {
@@ -425,6 +431,6 @@ impl Lane {
             fragment.body.draw(top, fragment.height, sink, placed);
             top += fragment.height;
         }
-        self.frame.draw_borders(area, sink);
+        self.frame.draw_borders(area, stroke, sink);
     }
 }

@@ -6,7 +6,7 @@ use platen_document::work;
 
 use super::{
     super::room::Room,
-    Lane, MIN_PART, Mark,
+    Lane, MIN_PART, Mark, Stroke,
     rules::{self, Edges, Look},
     take,
 };
@@ -230,8 +230,13 @@ impl Rows {
         let painted = rules::draw_backgrounds(self.look, &tops, &shaded, &boxes, sink);
         for (mut cell, drawn) in self.cells.into_iter().zip(&boxes) {
             cell.lane.frame.background = None;
-            cell.lane
-                .draw(drawn.area.y, drawn.area.height, sink, placed);
+            cell.lane.draw(
+                drawn.area.y,
+                drawn.area.height,
+                Stroke::Centered,
+                sink,
+                placed,
+            );
         }
         rules::draw_rules(self.look, &self.edges, &tops, &boxes, painted, sink);
     }

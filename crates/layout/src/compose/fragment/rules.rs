@@ -144,8 +144,8 @@ pub(crate) fn draw_rules(
             pen.across(bottom, &feet, thick(edges.header));
         }
         TableBorders::All => {
-            pen.across(top, &heads, RULE);
             pen.sides(tops, cells);
+            pen.across(top, &heads, RULE);
             pen.inner_rules(tops, cells);
             pen.across(bottom, &feet, RULE);
         }

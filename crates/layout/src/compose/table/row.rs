@@ -8,7 +8,7 @@ use super::{
     super::{
         composer::{Composer, Place},
         fragment::{
-            Body, CellBox, Edges, Foot, Fragment, Frame, Lane, MIN_PART, RowCell, Rows,
+            Body, CellBox, Edges, Foot, Fragment, Frame, Lane, MIN_PART, RowCell, Rows, Stroke,
             draw_backgrounds, draw_rules, offsets, stack_height,
         },
         paragraph::TextBox,
@@ -395,7 +395,7 @@ impl Composer<'_> {
             borders,
             ..Frame::default()
         };
-        frame.draw_borders(area, sink);
+        frame.draw_borders(area, Stroke::Centered, sink);
     }
 
     /// The content of a cell as fragments, one per line of text.
