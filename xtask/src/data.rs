@@ -42,21 +42,29 @@ impl Generator {
     }
 }
 
-/// Generates `count` orders of one quarter.
+/// Generates `count` orders of one quarter, numbered in the order of their dates.
 pub fn orders(count: u32, seed: u32) -> Vec<Value> {
     let mut generator = Generator(seed);
-    (0..count)
-        .map(|index| {
+    let mut drawn: Vec<_> = (0..count)
+        .map(|_| {
             let (month, day) = (generator.below(3) + 7, generator.below(28) + 1);
             let adjective = ADJECTIVES[generator.below(10) as usize];
             let noun = NOUNS[generator.below(12) as usize];
             let region = REGIONS[generator.below(4) as usize];
             let quantity = generator.below(40) + 1;
             let cents = generator.below(20_000) + 200;
+            let product = format!("{adjective} {noun}");
+            (month, day, product, region, quantity, cents)
+        })
+        .collect();
+    drawn.sort_by_key(|order| (order.0, order.1));
+    (10_000_u32..)
+        .zip(drawn)
+        .map(|(number, (month, day, product, region, quantity, cents))| {
             json!({
                 "date": format!("2026-{month:02}-{day:02}"),
-                "order": format!("SO-{:05}", 10_000 + index),
-                "product": format!("{adjective} {noun}"),
+                "order": format!("SO-{number:05}"),
+                "product": product,
                 "region": region,
                 "quantity": quantity,
                 "unitPrice": f64::from(cents) / 100.0,
