@@ -183,14 +183,18 @@ impl Hook {
     }
 }
 
-/// Stores the form and answers 204: a durable run makes its document and delivers it.
+/// Stores the form and answers 204: a durable run makes its document and delivers it. In the
+/// synchronous mode the answer comes after that, and is the error if there is one.
 async fn accept(api: &FormApi, request: Request) -> Result<Response, Problem> {
     let limit = (api.intake.form_max_body_bytes, "FORM_MAX_BODY_BYTES");
     // A failed result is followed by its error, and both by an event.
     let deliveries = api.webhooks.longest().saturating_mul(3);
     let timeout = (api.render_timeout + api.office_timeout).saturating_add(deliveries);
     let accepted = api.deferred.accept(request, limit, timeout).await;
-    accepted.inspect_err(|problem| api.metrics.rejected(problem.code.name()))?;
+    let accepted = accepted.inspect_err(|problem| api.metrics.rejected(problem.code.name()))?;
+    if api.webhooks.is_synchronous {
+        api.deferred.end(&accepted).await?;
+    }
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

@@ -1,10 +1,11 @@
-//! Gotenberg's routes about the service itself: its metrics, and the icon that browsers ask for.
+//! Gotenberg's routes about the service itself: its front page and metrics, and the icon that browsers
+//! ask for.
 
 use std::fmt::Write as _;
 
 use axum::{
     extract::State,
-    response::{IntoResponse, Response},
+    response::{Html, IntoResponse, Response},
 };
 use hyper::{
     StatusCode,
@@ -26,11 +27,26 @@ pub(crate) fn routes() -> Vec<Route<FormApi>> {
             .kind(Kind::Probe)
             .summary("Metrics under the names that Gotenberg has; `/metrics` has more.")
             .answer(200, text(&["text/plain"])),
+        get("/", get_front_page)
+            .access(Access::Open)
+            .summary("A page that leads to Studio and to the documentation.")
+            .answer(200, text(&["text/html"])),
         get("/favicon.ico", get_favicon)
             .access(Access::Open)
             .summary("No icon: browsers that ask for one get nothing, and not an error.")
             .answer(204, Content::default()),
     ]
+}
+
+/// What people see who open the address of the service.
+const FRONT_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Platen</title>\
+    <h1>Platen</h1><p>This service makes documents.</p><ul>\
+    <li><a href=\"/studio\">Studio</a>: templates, flows and runs</li>\
+    <li><a href=\"/docs\">API documentation</a></li>\
+    <li><a href=\"/health\">Health</a></li></ul></html>\n";
+
+async fn get_front_page() -> Html<&'static str> {
+    Html(FRONT_PAGE)
 }
 
 async fn get_favicon() -> Response {

@@ -20,6 +20,8 @@ pub(crate) struct Webhooks {
     outbound: Arc<Outbound>,
     /// Key of the signatures (`WEBHOOK_SECRET`).
     key: Option<Arc<str>>,
+    /// Whether forms are answered after the delivery.
+    pub(crate) is_synchronous: bool,
     tries: u32,
     wait: Duration,
     timeout: Duration,
@@ -47,6 +49,7 @@ impl Webhooks {
         Self {
             outbound: Arc::new(outbound),
             key,
+            is_synchronous: config.is_synchronous,
             tries: config.max_retries.saturating_add(1),
             wait: Duration::from_millis(config.retry_wait_ms),
             timeout,

@@ -50,9 +50,15 @@ pub struct FaceData {
     pub underline: (f32, f32),
     /// Glyph and advance (font units) of each ASCII character; glyph 0 if there is none.
     pub(crate) ascii: [(u16, u16); 128],
-    /// Glyph and advance of the minus sign, as of ASCII characters.
-    pub(crate) minus: (u16, u16),
+    /// The same of [`SIGNS`].
+    signs: [(u16, u16); SIGNS.len()],
 }
+
+/// What amounts have beside ASCII: the minus sign, no-break spaces, an apostrophe between thousands,
+/// and the signs and letters of currencies.
+const SIGNS: [char; 10] = [
+    '\u{2212}', '\u{a0}', '\u{202f}', '\u{2019}', '£', '€', '¥', '₹', 'ł', 'č',
+];
 
 impl FaceData {
     /// Reads a face. A variable font stands at its defaults, but for `variations`.
@@ -91,7 +97,7 @@ impl FaceData {
             )
         };
         let ascii: [(u16, u16); 128] = std::array::from_fn(|code| entry(code as u32));
-        let minus = entry(0x2212);
+        let signs = SIGNS.map(|sign| entry(sign as u32));
         let underline = metrics.underline.map_or((0.1, 0.05), |line| {
             (-line.offset / units, line.thickness / units)
         });
@@ -118,7 +124,7 @@ impl FaceData {
             pictures,
             underline,
             ascii,
-            minus,
+            signs,
             bytes,
         })
     }
@@ -171,6 +177,16 @@ impl FaceData {
             (value != axis.default_value()).then_some((axis.tag(), value))
         };
         font.axes().iter().filter_map(place).collect()
+    }
+
+    /// Glyph and advance, in font units, of a character of numbers: ASCII or one of [`SIGNS`]. Glyph
+    /// 0 if there is none.
+    pub(crate) fn number_sign(&self, character: char) -> (u16, u16) {
+        let known = self.ascii.get(character as usize).copied();
+        known.unwrap_or_else(|| {
+            let place = SIGNS.iter().position(|sign| *sign == character);
+            place.map_or((0, 0), |place| self.signs[place])
+        })
     }
 
     /// Glyph of an ASCII character, if the face has one.

@@ -341,10 +341,7 @@ impl Shaper {
         let mut glyphs = Vec::with_capacity(text.len());
         let mut width = 0.0;
         for (cluster, sign) in text.char_indices() {
-            let (id, advance) = match sign {
-                '\u{2212}' => face.minus,
-                _ => *face.ascii.get(sign as usize)?,
-            };
+            let (id, advance) = face.number_sign(sign);
             if id == 0 {
                 return None;
             }

@@ -11,7 +11,9 @@ pub(crate) fn take_off<B>(request: &mut Request<B>, root: &str) {
         return;
     };
     let rest = path.as_str().strip_prefix(root.trim_end_matches('/'));
-    let below = |rest: &&str| BELOW.iter().any(|start| rest.starts_with(start));
+    let below = |rest: &&str| {
+        ["/", "/favicon.ico"].contains(rest) || BELOW.iter().any(|start| rest.starts_with(start))
+    };
     let Some(rest) = rest
         .filter(below)
         .and_then(|rest| rest.parse::<PathAndQuery>().ok())
@@ -38,6 +40,8 @@ mod tests {
         };
         assert_eq!(short("/g/forms/a?b=1", "/g/"), "/forms/a?b=1");
         assert_eq!(short("http://h/g/health", "/g/"), "http://h/health");
+        assert_eq!(short("/g/", "/g/"), "/");
+        assert_eq!(short("/g/favicon.ico", "/g/"), "/favicon.ico");
         assert_eq!(short("/g/templates", "/g/"), "/g/templates");
         assert_eq!(short("/gg/health", "/g/"), "/gg/health");
         assert_eq!(short("/forms/a", "/g/"), "/forms/a");

@@ -60,7 +60,12 @@ fn receiver(statuses: Vec<u16>) -> (u16, Receiver<Got>) {
 }
 
 fn app(port: u16) -> TestApp {
+    app_with(port, false)
+}
+
+fn app_with(port: u16, is_synchronous: bool) -> TestApp {
     TestApp::with(Settings {
+        webhook_enable_sync_mode: Some(is_synchronous),
         webhook_allowed_hosts: Some(vec![format!("127.0.0.1:{port}")]),
         webhook_allow_private_addresses: Some(true),
         webhook_secret: Some("a secret".to_owned()),
@@ -219,4 +224,30 @@ fn only_allowed_hosts_are_told_and_a_shutdown_waits() {
     let all: Vec<Got> = got.try_iter().collect();
     let count = |path: &str| all.iter().filter(|(head, _)| head.contains(path)).count();
     assert_eq!((count("/good"), count("/bad")), (2, 1), "after the first");
+}
+
+#[test]
+fn the_synchronous_mode_answers_after_the_delivery() {
+    let (port, got) = receiver(vec![503]);
+    let app = app_with(port, true);
+    let file = pdf(&app, "One");
+    assert_eq!(flatten(&app, port, &file, &[]).status, 204);
+    // Both tries were made before the answer.
+    let (first, second) = (got.try_recv().unwrap(), got.try_recv().unwrap());
+    assert_eq!(first.1, second.1);
+    assert!(second.0.starts_with("POST /good HTTP/1.1"), "{}", second.0);
+    // The error is delivered, and answered.
+    flatten(&app, port, b"no PDF", &[]).problem(400, "not-pdf");
+    let (head, _) = got.try_recv().unwrap();
+    assert!(head.starts_with("POST /bad HTTP/1.1"), "{head}");
+}
+
+#[test]
+fn a_synchronous_form_says_that_its_result_was_not_delivered() {
+    let (port, got) = receiver(vec![404, 200]);
+    let app = app_with(port, true);
+    let file = pdf(&app, "One");
+    flatten(&app, port, &file, &[]).problem(500, "request-failed");
+    assert!(got.try_recv().unwrap().0.starts_with("POST /good"));
+    assert!(got.try_recv().unwrap().0.starts_with("POST /bad"));
 }

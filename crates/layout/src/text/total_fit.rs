@@ -23,9 +23,11 @@ const MAX_BADNESS: f32 = 1e5;
 /// How fast badness grows with ratios above 1, relative to smaller ones: in narrow columns, where
 /// many lines are loose, hyphens should not become free.
 const LOOSE: f32 = 0.18;
-/// Badness of any ratio above 1, where readers begin to see the gaps. Above it, one gap more counts
-/// more than a gap that is wider.
-const GAPING: f32 = 170.0;
+/// Badness that ratios gain around 1, where readers begin to see the gaps: one loose line more counts
+/// more than a loose line that is a little looser.
+const GAPING: f32 = 150.0;
+/// How far the ratio goes on while they gain it.
+const GAPING_RANGE: f32 = 0.2;
 
 /// Demerits, in the scale of a line's `(LINE + badness + penalty)²`.
 const LINE: f32 = 10.0;
@@ -33,7 +35,7 @@ const HYPHEN: f32 = 320.0;
 const EXPLICIT_HYPHEN: f32 = 40.0;
 const SECOND_HYPHEN: f64 = 3_000.0;
 const HYPHEN_BEFORE_LAST: f64 = 1e8;
-const UNEVEN: f64 = 6_000.0;
+const UNEVEN: f64 = 20_000.0;
 const RUNT: f64 = 4_000.0;
 /// Ragged lines can give a word away more easily than justified ones.
 const RAGGED_RUNT_DEMERITS: f64 = 10_000.0;
@@ -339,10 +341,9 @@ impl Search<'_> {
             Ending::ExplicitHyphen => EXPLICIT_HYPHEN,
         };
         let eased = ratio.abs().min(1.0 + (ratio.abs() - 1.0) * LOOSE);
-        let gaping = if ratio > 1.0 && self.measure.justified {
-            GAPING
-        } else {
-            0.0
+        let gaping = match self.measure.justified {
+            true => GAPING * (0.5 + (ratio - 1.0) / GAPING_RANGE).clamp(0.0, 1.0),
+            false => 0.0,
         };
         let badness = (100.0 * eased.powi(3) + gaping).min(MAX_BADNESS);
         let class = class(ratio);

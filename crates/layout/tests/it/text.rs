@@ -271,3 +271,20 @@ fn words_of_one_letter_do_not_end_polish_lines() {
             .all(|text| text.x + text.width < 271.0)
     );
 }
+
+#[test]
+fn digits_of_amounts_are_as_wide_as_each_other() {
+    let width = |text: &str| {
+        let body = json!([{"type": "text", "content": text}]);
+        sheet(body, json!({})).texts(0)[0].width
+    };
+    // Kerning moves two ones together.
+    assert!(width("No.11") < width("No.22"));
+    for (ones, others) in [
+        ("£1,111.11", "£2,222.22"),
+        ("11,11\u{a0}€", "22,22\u{a0}€"),
+        ("\u{2212}1\u{a0}111\u{a0}zł", "\u{2212}2\u{a0}222\u{a0}zł"),
+    ] {
+        assert_eq!(width(ones), width(others), "{ones}");
+    }
+}

@@ -254,6 +254,7 @@ settings! {
         webhook_allowed_hosts: Vec<String> = "WEBHOOK_ALLOWED_HOSTS", "none", "Hosts that results may be sent to, such as `*.example.com`.";
         webhook_allow_private_addresses: bool = "WEBHOOK_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
         webhook_secret: String = secret "WEBHOOK_SECRET", "none", "HMAC-SHA256 key that signs webhook deliveries; without it they are not signed.";
+        webhook_enable_sync_mode: bool = "WEBHOOK_ENABLE_SYNC_MODE", "false", "Gotenberg's forms with a webhook are answered when their result is delivered, and not when they are accepted.";
         webhook_max_queue: u32 = "WEBHOOK_MAX_QUEUE", "16", "Deferred requests in progress at once, including the delivery of their results; further ones wait on disk.";
         webhook_max_retries: u32 = "WEBHOOK_MAX_RETRIES", "4", "Retries after the first attempt.";
         webhook_retry_wait_ms: u64 = "WEBHOOK_RETRY_WAIT_MS", "1000", "Delay before the first retry, doubled for each further one up to 30 s.";

@@ -15,6 +15,9 @@ pub struct WebhookConfig {
     /// Permits loopback and private addresses for the allowed hosts.
     #[serde(rename = "webhook_allow_private_addresses")]
     pub allow_private_addresses: bool,
+    /// Answers forms with a webhook after the delivery.
+    #[serde(rename = "webhook_enable_sync_mode")]
+    pub is_synchronous: bool,
     /// Deferred requests in execution at once, with their deliveries.
     #[serde(rename = "webhook_max_queue")]
     pub max_queue: u32,
@@ -35,6 +38,7 @@ impl WebhookConfig {
             deferred_max_bytes: settings.deferred_max_bytes.unwrap_or(4 << 30),
             allowed_hosts: settings.webhook_allowed_hosts.clone().unwrap_or_default(),
             allow_private_addresses: is_on(settings.webhook_allow_private_addresses),
+            is_synchronous: is_on(settings.webhook_enable_sync_mode),
             max_queue: settings.webhook_max_queue.unwrap_or(16),
             max_retries: settings.webhook_max_retries.unwrap_or(4),
             retry_wait_ms: settings.webhook_retry_wait_ms.unwrap_or(1_000),

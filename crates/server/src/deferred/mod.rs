@@ -135,6 +135,21 @@ impl DeferredRequests {
         })
     }
 
+    /// Waits until the run has executed the request.
+    ///
+    /// # Errors
+    /// What the request met.
+    pub fn end<'a>(&'a self, accepted: &'a Accepted) -> BoxFuture<'a, Result<(), Problem>> {
+        Box::pin(async move {
+            let answer = self.flows.dispatcher.wait(&accepted.id).await?.await;
+            let answer = answer.map_err(|_| Problem::internal("the run has no answer"))?;
+            match answer.state {
+                RunState::Running | RunState::Succeeded => Ok(()),
+                _ => Err(problem_of(&answer)),
+            }
+        })
+    }
+
     /// Progress of the batch that a run executes now.
     pub(crate) fn progress(&self, run: &Run) -> Option<BatchProgress> {
         if run.flow != DEFERRED_FLOW || run.state != RunState::Running {

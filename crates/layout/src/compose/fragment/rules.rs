@@ -108,7 +108,8 @@ pub(crate) fn draw_backgrounds(
 }
 
 /// Draws the rules around and between rows, except where a style has put a border. `painted`
-/// backgrounds cover half of what the row above has drawn at its foot, so it is drawn again.
+/// backgrounds, and rules beside cells, cover half of what the row above has drawn at its foot, so it
+/// is drawn again.
 pub(crate) fn draw_rules(
     look: Look,
     edges: &Edges,
@@ -117,7 +118,8 @@ pub(crate) fn draw_rules(
     painted: bool,
     sink: &mut Sink,
 ) {
-    let again = painted && !edges.first;
+    let beside = look.borders == TableBorders::All;
+    let again = (painted || beside) && !edges.first;
     if look.borders == TableBorders::None && (!again || edges.above.is_empty()) {
         return;
     }
@@ -126,6 +128,9 @@ pub(crate) fn draw_rules(
     }
     let mut pen = Pen { look, sink };
     let heads = heads(tops, cells);
+    if beside {
+        pen.sides(tops, cells);
+    }
     if again {
         pen.feet_above(edges, tops[0], &heads);
     }
@@ -144,7 +149,6 @@ pub(crate) fn draw_rules(
             pen.across(bottom, &feet, thick(edges.header));
         }
         TableBorders::All => {
-            pen.sides(tops, cells);
             pen.across(top, &heads, RULE);
             pen.inner_rules(tops, cells);
             pen.across(bottom, &feet, RULE);
