@@ -20,9 +20,11 @@ use crate::{
         audit,
         convert::{self, ConvertApi},
         documentation,
+        editor::{self, EditorApi},
         flows::{self, FlowApi},
         health::{self, HealthApi},
         invoice,
+        keys::{self, KeyApi},
         page::Page,
         pdf::{self, PdfApi},
         pieces::{self, PieceApi},
@@ -45,8 +47,25 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
         sessions: services.sessions.clone(),
         intake: Arc::clone(&services.intake),
     };
+    let editor = EditorApi {
+        tokens: services.keys.editor.clone(),
+        intake: Arc::clone(&services.intake),
+        ancestors: services
+            .config
+            .exposure
+            .editor
+            .frame_ancestors
+            .clone()
+            .into(),
+    };
+    let keys = KeyApi {
+        keys: Arc::clone(&services.keys),
+        intake: Arc::clone(&services.intake),
+    };
     mounted
         .add(studio::routes(), studio)
+        .add(keys::routes(), keys)
+        .add(editor::routes(), editor)
         .add(audit::routes(), Arc::clone(&services.audit));
     for extension in extensions {
         extension.mount(&mut mounted);

@@ -13,7 +13,7 @@ use platen_storage::{
 use platen_supervise::ProcessGroup;
 
 use crate::{
-    auth::Keys,
+    auth::{Keys, StoredKeys},
     config::{Config, ConfigError},
     deferred::{DeferredRequests, Replayer, RequestStore},
     flows::{FlowServices, Flows},
@@ -33,6 +33,7 @@ use crate::{
 /// Components that are created first because they can fail.
 pub(crate) struct Opened {
     pub(crate) store: Stores,
+    pub(crate) keys: Arc<StoredKeys>,
     pub(crate) engine: Engine,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pieces: PieceStore,
@@ -98,6 +99,7 @@ impl Services {
     pub(crate) fn new(mut config: Config, opened: Opened) -> Result<Self, ConfigError> {
         let Opened {
             store,
+            keys,
             engine,
             sandbox,
             pieces,
@@ -149,7 +151,7 @@ impl Services {
             bucket,
             intake,
             sandbox,
-            keys: Arc::new(take_keys(&mut config).with_sessions(sessions.clone())),
+            keys: Arc::new(take_keys(&mut config, keys).with_sessions(sessions.clone())),
             sessions,
             request_rate: rate(config.rate_limit_max, fleet.as_ref()),
             render_rate: rate(config.rate_limit_render_max, fleet.as_ref()),
@@ -223,11 +225,12 @@ fn rate(per_minute: u32, fleet: Option<&Fleet>) -> Arc<RateLimit> {
 }
 
 /// The keys of `config`, of which memory holds only the hashes afterwards.
-fn take_keys(config: &mut Config) -> Keys {
-    let keys = Keys::new(config);
+fn take_keys(config: &mut Config, stored: Arc<StoredKeys>) -> Keys {
+    let keys = Keys::new(config, stored);
     config.api_key_admin.clear();
     config.api_key_render.clear();
     config.metrics_token = None;
+    config.exposure.editor.token_secret = None;
     config.worker_token = None;
     config.s3.link_secret = None;
     config.s3.secret_access_key = None;

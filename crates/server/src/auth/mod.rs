@@ -1,79 +1,90 @@
-//! Authentication: API keys with scopes, stored as SHA-256 hashes and compared in constant time.
+//! Authentication: API keys with scopes, stored as SHA-256 hashes and compared in constant time, and
+//! sessions of browsers that stand for them.
 
-use std::borrow::Cow;
+mod credential;
+mod editor_token;
+mod identity;
+mod stored;
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
+use std::sync::Arc;
+
 use hyper::{
     HeaderMap,
-    header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE},
+    header::{HeaderValue, WWW_AUTHENTICATE},
 };
 use platen_fault::Code;
-use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::{config::Config, problem::Problem, session::Sessions};
+use self::{
+    credential::{Hash, fingerprint, hash, key_of, number_of},
+    stored::STORED,
+};
+pub(crate) use self::{
+    editor_token::{EditorTokens, Grant},
+    identity::{Actor, Caller, Identity},
+    stored::{StoredKeys, make_key, now_unix_ms, scopes_of},
+};
+pub use crate::scope::{Access, Role, Scope, Scopes};
+use crate::{config::Config, operation::Operation, problem::Problem, session::Sessions};
 
-/// Access level of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// No authentication.
-    Open,
-    /// The metrics token, if one is configured.
-    Metrics,
-    /// A key of any scope.
-    Render,
-    /// A key of the admin scope.
-    Admin,
+/// A key of the settings.
+struct ConfiguredKey {
+    hash: Hash,
+    identity: Arc<Identity>,
+    role: Role,
 }
 
-/// The caller of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// No key is configured, or the route does not need one.
-    Anonymous,
-    /// A known key, by its index in the configuration.
-    Key { index: usize, admin: bool },
-}
-
-type Hash = [u8; 32];
-
-/// The configured keys.
+/// All that callers authenticate with.
 pub(crate) struct Keys {
-    keys: Vec<(Hash, bool)>,
+    configured: Vec<ConfiguredKey>,
+    pub(crate) stored: Arc<StoredKeys>,
     metrics: Option<Hash>,
     worker: Option<Hash>,
+    /// Verifies editor tokens.
+    pub(crate) editor: Option<Arc<EditorTokens>>,
     /// Accepts sessions instead of keys.
     sessions: Option<Sessions>,
 }
 
-/// What a session says about a key: a hash of its hash, which does not help to guess it.
-fn fingerprint(hash: &Hash) -> String {
-    let again = Sha256::digest(hash);
-    let digits = again[..16].iter().map(|byte| format!("{byte:02x}"));
-    digits.collect()
-}
+const UNKNOWN: &str = "this API key is unknown, expired or deleted";
 
-fn hash(text: &[u8]) -> Hash {
-    Sha256::digest(text).into()
+impl ConfiguredKey {
+    fn new(key: &str, role: Role, setting: &str) -> Self {
+        let hash = hash(key.as_bytes());
+        let fingerprint = fingerprint(&hash);
+        Self {
+            identity: Arc::new(Identity {
+                name: format!("{setting} key {}", &fingerprint[..8]),
+                scopes: role.scopes(),
+                number: number_of(&fingerprint),
+                reference: fingerprint,
+                only: None,
+                requests_per_minute: None,
+            }),
+            hash,
+            role,
+        }
+    }
 }
 
 impl Keys {
-    pub(crate) fn new(config: &Config) -> Self {
-        let admin = config.api_key_admin.iter().map(|key| (key, true));
-        let render = config.api_key_render.iter().map(|key| (key, false));
+    pub(crate) fn new(config: &Config, stored: Arc<StoredKeys>) -> Self {
+        let admin = config.api_key_admin.iter();
+        let admin = admin.map(|key| ConfiguredKey::new(key, Role::Admin, "admin"));
+        let render = config.api_key_render.iter();
+        let render = render.map(|key| ConfiguredKey::new(key, Role::Operator, "render"));
+        let token = |token: &Option<String>| Some(hash(token.as_ref()?.as_bytes()));
         Self {
-            keys: admin
-                .chain(render)
-                .map(|(key, admin)| (hash(key.as_bytes()), admin))
-                .collect(),
-            metrics: config
-                .metrics_token
-                .as_ref()
-                .map(|token| hash(token.as_bytes())),
-            worker: config
-                .worker_token
-                .as_ref()
-                .map(|token| hash(token.as_bytes())),
+            configured: admin.chain(render).collect(),
+            stored,
+            metrics: token(&config.metrics_token),
+            worker: token(&config.worker_token),
+            editor: config
+                .exposure
+                .editor
+                .token_secret
+                .as_deref()
+                .map(|secret| Arc::new(EditorTokens::new(secret))),
             sessions: None,
         }
     }
@@ -86,27 +97,84 @@ impl Keys {
         }
     }
 
-    /// What the cookie of a session says about a key, and whether the key has the admin scope.
+    /// Whose key it is.
     ///
     /// # Errors
     /// 401 for an unknown key.
-    pub(crate) fn fingerprint(&self, key: &str) -> Result<(String, bool), Problem> {
-        match self.find(&hash(key.as_bytes())) {
-            Some(Caller::Key { index, admin }) => Ok((fingerprint(&self.keys[index].0), admin)),
-            _ => Err(unauthorized("this API key is unknown")),
+    pub(crate) fn sign_in(&self, key: &str) -> Result<Arc<Identity>, Problem> {
+        self.of_key(key.as_bytes())
+            .ok_or_else(|| unauthorized(UNKNOWN))
+    }
+
+    fn of_key(&self, key: &[u8]) -> Option<Arc<Identity>> {
+        let of_settings = || Some(Arc::clone(&self.configured(&hash(key))?.identity));
+        self.stored.find(key).or_else(of_settings)
+    }
+
+    /// Whom a session or an editor token refers to.
+    fn of_reference(&self, reference: &str) -> Option<Arc<Identity>> {
+        if let Some(id) = reference.strip_prefix(STORED) {
+            return self.stored.of_id(id);
+        }
+        let mut keys = self.configured.iter();
+        let known = keys.find(|key| key.identity.reference == reference)?;
+        Some(Arc::clone(&known.identity))
+    }
+
+    /// Who holds an editor token: it is worth no more than the key that made it.
+    fn of_token(&self, token: &[u8]) -> Option<Arc<Identity>> {
+        let now = u64::try_from(now_unix_ms() / 1_000).unwrap_or_default();
+        let grant = self.editor.as_ref()?.read(token, now)?;
+        let (issuer, scopes) = match grant.issuer.as_str() {
+            // It was made while there were no keys.
+            "" if !self.are_needed() => ("anonymous".to_owned(), Scopes::ALL),
+            "" => return None,
+            reference => {
+                let issuer = self.of_reference(reference)?;
+                (issuer.name.clone(), issuer.scopes)
+            }
+        };
+        let who = match grant.name.as_str() {
+            "" => "somebody",
+            name => name,
+        };
+        Some(Arc::new(Identity {
+            name: format!("{who} with an editor token of {issuer}"),
+            scopes: grant.scopes().within(scopes),
+            number: number_of(&format!("{issuer}\n{who}\n{}", grant.template)),
+            reference: String::new(),
+            only: Some((grant.template, grant.expires)),
+            requests_per_minute: None,
+        }))
+    }
+
+    /// Names and roles of the keys of the settings.
+    pub(crate) fn of_settings(&self) -> impl Iterator<Item = (&str, Role)> {
+        self.configured
+            .iter()
+            .map(|key| (key.identity.name.as_str(), key.role))
+    }
+
+    /// Learns what other processes did to the stored keys, if a request shows one.
+    pub(crate) async fn look_before_request(&self, headers: &HeaderMap) {
+        if self.shown_id(headers).is_some() {
+            self.stored.look_before_request().await;
         }
     }
 
-    /// Who a caller is, for the audit log.
-    pub(crate) fn name(&self, caller: Caller, is_session: bool) -> String {
-        let Caller::Key { index, admin } = caller else {
-            return "anonymous".to_owned();
-        };
-        let scope = if admin { "admin" } else { "render" };
-        let print = self.keys.get(index).map(|(known, _)| fingerprint(known));
-        let print = print.unwrap_or_default();
-        let by = if is_session { "session of " } else { "" };
-        format!("{by}{scope} key {}", &print[..8.min(print.len())])
+    /// Whether the leader must handle a request so that the last use of its key is noted.
+    pub(crate) fn is_for_leader(&self, headers: &HeaderMap) -> bool {
+        let id = self.shown_id(headers);
+        id.is_some_and(|id| self.stored.is_for_leader(&id))
+    }
+
+    /// The id of the stored key that a request shows, or its session stands for.
+    fn shown_id(&self, headers: &HeaderMap) -> Option<String> {
+        if let Some(key) = key_of(headers) {
+            return stored::id_of(&key).map(str::to_owned);
+        }
+        let session = self.sessions.as_ref()?.fingerprint(headers)?;
+        session.strip_prefix(STORED).map(str::to_owned)
     }
 
     /// True if a request shows a cookie, but no key.
@@ -114,16 +182,9 @@ impl Keys {
         key_of(headers).is_none() && self.session(headers).is_some()
     }
 
-    /// The key that the session of a request stands for.
-    fn session(&self, headers: &HeaderMap) -> Option<Caller> {
-        let shown = self.sessions.as_ref()?.fingerprint(headers)?;
-        let mut keys = self.keys.iter().enumerate();
-        keys.find_map(|(index, (known, admin))| {
-            (fingerprint(known) == shown).then_some(Caller::Key {
-                index,
-                admin: *admin,
-            })
-        })
+    /// Who the session of a request stands for.
+    fn session(&self, headers: &HeaderMap) -> Option<Arc<Identity>> {
+        self.of_reference(self.sessions.as_ref()?.fingerprint(headers)?)
     }
 
     /// Checks the worker token.
@@ -144,37 +205,75 @@ impl Keys {
     }
 
     pub(crate) fn are_needed(&self) -> bool {
-        !self.keys.is_empty()
+        !self.configured.is_empty()
+    }
+
+    /// Authenticates the caller of a route and checks its access. `path` is that of the request.
+    ///
+    /// # Errors
+    /// 401 for a missing or unknown key, 403 for one without the scope, and for an editor token that
+    /// is for another template or not for this route.
+    pub(crate) fn admit(
+        &self,
+        headers: &HeaderMap,
+        route: &Operation,
+        path: &str,
+    ) -> Result<Caller, Problem> {
+        let caller = self.authorize(headers, route.access)?;
+        match caller.only() {
+            Some(template) if !route.is_for_editor(template, path) => Err(Problem::new(
+                Code::Forbidden,
+                format!("this editor token is for the template `{template}` only"),
+            )),
+            _ => Ok(caller),
+        }
     }
 
     /// Authenticates the caller and checks `access`.
     ///
     /// # Errors
-    /// 401 for a missing or unknown key, 403 for one of the wrong scope.
+    /// 401 for a missing or unknown key, 403 for one without the scope, and for an editor token.
     pub(crate) fn check(&self, headers: &HeaderMap, access: Access) -> Result<Caller, Problem> {
-        match access {
-            Access::Open => Ok(Caller::Anonymous),
-            Access::Metrics => self.check_metrics(headers),
-            Access::Render | Access::Admin if !self.are_needed() => Ok(Caller::Anonymous),
-            Access::Render | Access::Admin => {
-                let caller = match key_of(headers) {
-                    Some(key) => (self.find(&hash(&key)))
-                        .ok_or_else(|| unauthorized("this API key is unknown"))?,
-                    None => self.session(headers).ok_or_else(|| {
-                        unauthorized("an API key is required, in the header X-Api-Key")
-                    })?,
-                };
-                match caller {
-                    Caller::Key { admin: false, .. } if access == Access::Admin => {
-                        Err(Problem::new(
-                            Code::Forbidden,
-                            "this API key may not change templates, flows or custom actions",
-                        ))
-                    }
-                    caller => Ok(caller),
-                }
-            }
+        let caller = self.authorize(headers, access)?;
+        match caller.only() {
+            Some(_) => Err(Problem::new(
+                Code::Forbidden,
+                "an editor token does not allow this",
+            )),
+            None => Ok(caller),
         }
+    }
+
+    fn authorize(&self, headers: &HeaderMap, access: Access) -> Result<Caller, Problem> {
+        let needed = match access {
+            Access::Open => return Ok(Caller::Anonymous),
+            Access::Metrics => return self.check_metrics(headers),
+            Access::AnyOf(scopes) => scopes,
+        };
+        let caller = self.caller(headers)?;
+        match caller.scopes().meets(needed) {
+            true => Ok(caller),
+            false => Err(forbidden(needed)),
+        }
+    }
+
+    /// Who sends a request, whatever it is for.
+    ///
+    /// # Errors
+    /// 401 for a missing or unknown key.
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        match key_of(headers) {
+            Some(token) if editor_token::is_token(&token) => {
+                let found = self.of_token(&token);
+                found.ok_or_else(|| unauthorized("this editor token is unknown or has ended"))
+            }
+            _ if !self.are_needed() => return Ok(Caller::Anonymous),
+            Some(key) => self.of_key(&key).ok_or_else(|| unauthorized(UNKNOWN)),
+            None => self
+                .session(headers)
+                .ok_or_else(|| unauthorized("an API key is required, in the header X-Api-Key")),
+        }
+        .map(Caller::Known)
     }
 
     fn check_metrics(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
@@ -191,40 +290,17 @@ impl Keys {
         }
     }
 
-    fn find(&self, given: &Hash) -> Option<Caller> {
+    fn configured(&self, given: &Hash) -> Option<&ConfiguredKey> {
         let mut found = None;
-        for (index, (known, admin)) in self.keys.iter().enumerate() {
+        for known in &self.configured {
             // Compare every key: the time must not reveal which one matches.
-            let same: Choice = given.ct_eq(known);
+            let same: Choice = given.ct_eq(&known.hash);
             if bool::from(same) && found.is_none() {
-                found = Some(Caller::Key {
-                    index,
-                    admin: *admin,
-                });
+                found = Some(known);
             }
         }
         found
     }
-}
-
-/// The key of a request: as it is, as a bearer token, or as the password of Basic credentials
-/// (RFC 7617) with any name.
-fn key_of(headers: &HeaderMap) -> Option<Cow<'_, [u8]>> {
-    if let Some(key) = headers.get("x-api-key") {
-        return Some(key.as_bytes().into());
-    }
-    let value = headers.get(AUTHORIZATION)?.as_bytes();
-    let space = value.iter().position(|byte| *byte == b' ')?;
-    let (scheme, token) = (&value[..space], value[space..].trim_ascii());
-    if scheme.eq_ignore_ascii_case(b"bearer") {
-        return Some(token.into());
-    }
-    if !scheme.eq_ignore_ascii_case(b"basic") {
-        return None;
-    }
-    let pair = BASE64_STANDARD.decode(token).ok()?;
-    let colon = pair.iter().position(|byte| *byte == b':')?;
-    Some(pair[colon + 1..].to_vec().into())
 }
 
 fn unauthorized(detail: &str) -> Problem {
@@ -232,4 +308,23 @@ fn unauthorized(detail: &str) -> Problem {
         WWW_AUTHENTICATE,
         HeaderValue::from_static("Bearer realm=\"platen\""),
     )
+}
+
+/// The caller is known, but lacks all of these scopes.
+fn forbidden(needed: Scopes) -> Problem {
+    let scopes: Vec<String> = needed
+        .iter()
+        .map(|one| format!("`{}`", one.as_str()))
+        .collect();
+    let roles = Role::ALL.into_iter();
+    let roles: Vec<&str> = roles
+        .filter(|role| role.scopes().meets(needed))
+        .map(Role::as_str)
+        .collect();
+    let detail = format!(
+        "this needs the scope {}; these roles have it: {}",
+        scopes.join(" or "),
+        roles.join(", ")
+    );
+    Problem::new(Code::Forbidden, detail)
 }

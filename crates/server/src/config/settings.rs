@@ -142,7 +142,9 @@ settings! {
     }
     "Access" {
         api_key_admin: Vec<String> = secret "API_KEY_ADMIN", "none", "API keys for all operations; at least 8 characters each. Without any API key the service listens only on loopback addresses and Unix sockets.";
-        api_key_render: Vec<String> = secret "API_KEY_RENDER", "none", "API keys for everything except changes to templates, flows and custom actions.";
+        api_key_render: Vec<String> = secret "API_KEY_RENDER", "none", "API keys with the role `operator` ([roles](roles.md)): everything except changes to templates, flows, custom actions and keys.";
+        editor_token_secret: String = secret "EDITOR_TOKEN_SECRET", "none", "Secret that [editor tokens](access.md#editor-tokens) are signed with, the same at all services; at least 32 characters. Without it there are none.";
+        editor_frame_ancestors: Vec<String> = "EDITOR_FRAME_ANCESTORS", "none", "Origins whose pages may have the editor in a frame, such as `https://app.example.com`.";
         metrics_token: String = secret "METRICS_TOKEN", "none", "Bearer token for `/metrics`; without it `/metrics` is open to everyone.";
         rate_limit_max: u32 = "RATE_LIMIT_MAX", "60000", "Requests per minute and client, counted per process; 0 for no limit.";
         rate_limit_render_max: u32 = "RATE_LIMIT_RENDER_MAX", "60000", "Renderings per minute and client, counted per process; each item of a batch counts. 0 for no limit.";

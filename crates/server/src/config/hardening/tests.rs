@@ -152,6 +152,9 @@ fn weak_surroundings() -> Vec<Row> {
 
 fn weak_connections() -> Vec<Row> {
     vec![
+        row("EDITOR_FRAME_ANCESTORS", "https:// origins", |it| {
+            it.editor_frame_ancestors = list(&["http://app.example.com"]);
+        }),
         row("DATABASE_URL", "without TLS", |it| {
             it.database_url = text("postgres://u:p@db.example.com/d");
         }),
