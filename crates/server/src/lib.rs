@@ -29,6 +29,7 @@ pub mod metrics;
 pub mod middleware;
 pub mod migration;
 pub mod moving;
+mod oidc;
 mod openapi;
 mod opening;
 pub mod operation;

@@ -7,6 +7,7 @@ use std::{
 
 use axum::{Router, http::Uri, middleware::from_fn_with_state};
 use platen_fault::{Code, Resource};
+use tokio::sync::Semaphore;
 
 use crate::{
     audit::Audit,
@@ -30,6 +31,7 @@ use crate::{
         pieces::{self, PieceApi},
         render::{self, BatchLimits, RenderApi},
         results,
+        sign_in::{self, SignInApi},
         studio::{self, StudioApi},
         templates::{self, TemplateApi},
     },
@@ -58,6 +60,13 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
             .clone()
             .into(),
     };
+    let sign_in = SignInApi {
+        oidc: services.oidc.clone(),
+        sessions: services.sessions.clone(),
+        audit: Arc::clone(&services.audit),
+        slots: Arc::new(Semaphore::new(sign_in::MAX_WAITING)),
+        public_url: services.config.results.public_url.as_deref().map(Arc::from),
+    };
     let keys = KeyApi {
         keys: Arc::clone(&services.keys),
         intake: Arc::clone(&services.intake),
@@ -66,6 +75,7 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
         .add(studio::routes(), studio)
         .add(keys::routes(), keys)
         .add(editor::routes(), editor)
+        .add(sign_in::routes(), sign_in)
         .add(audit::routes(), Arc::clone(&services.audit));
     for extension in extensions {
         extension.mount(&mut mounted);

@@ -19,6 +19,7 @@ use crate::{
     flows::{FlowServices, Flows},
     intake::Intake,
     metrics::Metrics,
+    oidc::Oidc,
     pieces::PieceStore,
     rate_limit::RateLimit,
     readiness::Readiness,
@@ -75,6 +76,8 @@ pub struct Services {
     pub intake: Arc<Intake>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) keys: Arc<Keys>,
+    /// Sign-in by an identity provider.
+    pub(crate) oidc: Option<Arc<Oidc>>,
     /// Sessions of browsers.
     pub(crate) sessions: Sessions,
     /// Rate limit of requests, per minute and client.
@@ -136,7 +139,10 @@ impl Services {
         };
         let flows = Arc::new(Flows::new(&store, &config, used_by_flows)?);
         let deferred = deferred(&flows, &replayer, &intake);
+        let secret = config.exposure.oidc.client_secret.take();
+        let oidc = Oidc::new(&config.exposure.oidc, secret, sessions.key());
         Ok(Self {
+            oidc: oidc.map(Arc::new),
             renderer,
             libreoffice,
             drafts: store.drafts(),

@@ -119,7 +119,7 @@ function App() {
   }, []);
   if (failure.value && !session.value) return html`<main class="content"><${Failure} error=${failure.value} onRetry=${load} /></main>`;
   if (!session.value) return html`<main class="content"><${Loading} /></main>`;
-  const signIn = html`<${SignIn} onDone=${(/** @type {Session} */ found) => { session.value = found; signedOut.value = false; }} />`;
+  const signIn = html`<${SignIn} session=${session.value} over=${session.value.signedIn} onDone=${(/** @type {Session} */ found) => { session.value = found; signedOut.value = false; }} />`;
   if (!session.value.signedIn) return html`${signIn}<${Toast} />`;
   const [first, second, third] = route(place.value);
   const isEditor = first === "templates" && second && third !== "versions";

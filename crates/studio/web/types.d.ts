@@ -137,6 +137,7 @@ export interface Session {
   mayChange: boolean;
   scopes: string[];
   name?: string;
+  hasProvider: boolean;
   template?: string;
   expiresAt?: string;
   version: string;

@@ -7,3 +7,4 @@ mod editor;
 mod process;
 mod processes;
 mod roles;
+mod sign_in;

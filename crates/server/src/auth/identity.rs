@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::user::USER;
 use crate::scope::Scopes;
 
 /// The caller of a request.
@@ -88,7 +89,10 @@ impl Actor {
     pub(crate) fn reference(&self) -> Option<&str> {
         match &self.caller {
             Caller::Anonymous => Some(""),
-            Caller::Known(identity) => identity.only.is_none().then_some(&identity.reference),
+            Caller::Known(identity) => {
+                let is_key = identity.only.is_none() && !identity.reference.starts_with(USER);
+                is_key.then_some(&identity.reference)
+            }
         }
     }
 }

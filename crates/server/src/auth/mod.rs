@@ -5,6 +5,7 @@ mod credential;
 mod editor_token;
 mod identity;
 mod stored;
+mod user;
 
 use std::sync::Arc;
 
@@ -18,11 +19,13 @@ use subtle::{Choice, ConstantTimeEq};
 use self::{
     credential::{Hash, fingerprint, hash, key_of, number_of},
     stored::STORED,
+    user::USER,
 };
 pub(crate) use self::{
     editor_token::{EditorTokens, Grant},
     identity::{Actor, Caller, Identity},
     stored::{StoredKeys, make_key, now_unix_ms, scopes_of},
+    user::User,
 };
 pub use crate::scope::{Access, Role, Scope, Scopes};
 use crate::{config::Config, operation::Operation, problem::Problem, session::Sessions};
@@ -42,6 +45,8 @@ pub(crate) struct Keys {
     worker: Option<Hash>,
     /// Verifies editor tokens.
     pub(crate) editor: Option<Arc<EditorTokens>>,
+    /// Whether users of an identity provider sign in.
+    pub(crate) has_users: bool,
     /// Accepts sessions instead of keys.
     sessions: Option<Sessions>,
 }
@@ -85,6 +90,7 @@ impl Keys {
                 .token_secret
                 .as_deref()
                 .map(|secret| Arc::new(EditorTokens::new(secret))),
+            has_users: config.exposure.oidc.issuer.is_some(),
             sessions: None,
         }
     }
@@ -115,6 +121,10 @@ impl Keys {
     fn of_reference(&self, reference: &str) -> Option<Arc<Identity>> {
         if let Some(id) = reference.strip_prefix(STORED) {
             return self.stored.of_id(id);
+        }
+        if let Some(user) = reference.strip_prefix(USER) {
+            let user = User::read(user).filter(|_| self.has_users)?;
+            return Some(Arc::new(user.identity()));
         }
         let mut keys = self.configured.iter();
         let known = keys.find(|key| key.identity.reference == reference)?;
@@ -205,7 +215,7 @@ impl Keys {
     }
 
     pub(crate) fn are_needed(&self) -> bool {
-        !self.configured.is_empty()
+        !self.configured.is_empty() || self.has_users
     }
 
     /// Authenticates the caller of a route and checks its access. `path` is that of the request.

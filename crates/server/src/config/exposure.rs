@@ -5,7 +5,7 @@ use std::sync::Arc;
 use platen_delivery::TrustedProxies;
 use serde::Serialize;
 
-use super::{ConfigError, EditorConfig, Settings, is_on};
+use super::{ConfigError, EditorConfig, OidcConfig, Settings, is_on};
 
 /// Proxies in front of the service, and how weak its settings may be.
 #[derive(Clone, Debug, Serialize)]
@@ -25,6 +25,9 @@ pub struct ExposureConfig {
     /// The editor in pages of other sites.
     #[serde(flatten)]
     pub editor: EditorConfig,
+    /// Sign-in by an identity provider.
+    #[serde(flatten)]
+    pub oidc: OidcConfig,
     /// Whether weak settings are refused.
     #[serde(rename = "harden_production")]
     pub refuses_weak_settings: bool,
@@ -52,6 +55,7 @@ impl ExposureConfig {
             is_protocol_expected,
             allowed_origins: settings.cors_allowed_origins.clone().unwrap_or_default(),
             editor: EditorConfig::resolve(settings)?,
+            oidc: OidcConfig::resolve(settings)?,
             refuses_weak_settings: is_on(settings.harden_production),
         })
     }

@@ -161,6 +161,10 @@ impl Config {
             let advice = "pages that come without TLS may frame the editor: name https:// origins";
             findings.add("EDITOR_FRAME_ANCESTORS", advice);
         }
+        if (self.exposure.oidc.issuer.as_deref()).is_some_and(is_plain_url) {
+            let advice = "who signs in is asked for without TLS: use an https:// issuer";
+            findings.add("OIDC_ISSUER", advice);
+        }
         if self.results.public_url.as_deref().is_some_and(is_plain_url) {
             let advice = "links to results do not use TLS: set an https:// address";
             findings.add("PUBLIC_URL", advice);

@@ -8,6 +8,7 @@ mod exposure;
 mod flow;
 mod gotenberg;
 mod hardening;
+mod oidc;
 mod outside;
 mod print;
 mod process;
@@ -39,6 +40,7 @@ pub use self::{
     flow::FlowConfig,
     gotenberg::GotenbergConfig,
     hardening::Weakness,
+    oidc::OidcConfig,
     outside::{DatabaseConfig, MailConfig},
     process::{CONTROLLER_SOCKET, ProcessConfig},
     result::ResultConfig,
@@ -391,7 +393,8 @@ impl Config {
     /// True if requests need an API key.
     #[must_use]
     pub fn has_keys(&self) -> bool {
-        !self.api_key_admin.is_empty() || !self.api_key_render.is_empty()
+        let has_keys = !self.api_key_admin.is_empty() || !self.api_key_render.is_empty();
+        has_keys || self.exposure.oidc.issuer.is_some()
     }
 
     /// Longest time from a request to its document, including the wait for a slot.

@@ -142,7 +142,7 @@ fn grant(request: EditorTokenRequest, actor: &Actor, now: u64) -> Result<Grant, 
         return invalid("`scopes` has `read`, and may have `preview`, `draft` and `publish`");
     }
     let Some(issuer) = actor.reference() else {
-        let detail = "an API key makes editor tokens: other tokens do not";
+        let detail = "an API key makes editor tokens: users and other tokens do not";
         return Err(Problem::new(Code::Forbidden, detail));
     };
     if !actor.scopes().covers(scopes) {

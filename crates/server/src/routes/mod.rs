@@ -15,5 +15,6 @@ pub(crate) mod pdf;
 pub(crate) mod pieces;
 pub(crate) mod render;
 pub(crate) mod results;
+pub(crate) mod sign_in;
 pub(crate) mod studio;
 pub(crate) mod templates;

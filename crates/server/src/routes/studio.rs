@@ -66,6 +66,8 @@ pub(crate) struct Session {
     /// When the editor token ends, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
+    /// Whether an identity provider signs users in, at `/studio/sign-in`.
+    has_provider: bool,
     /// Version of the service.
     version: &'static str,
 }
@@ -82,6 +84,7 @@ impl Session {
         Self {
             signed_in: caller.is_some(),
             needs_key: keys.are_needed(),
+            has_provider: keys.has_users,
             may_change: scopes.has(Scope::Draft),
             scopes: scopes.iter().collect(),
             name: identity.map(|identity| identity.name.clone()),
