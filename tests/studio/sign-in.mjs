@@ -120,7 +120,7 @@ const scenarios = {
     await other.context().close();
   },
 
-  async "an answer that nobody asked for, and one that comes twice, sign nobody in"() {
+  async "an answer that belongs to another browser signs nobody in"() {
     const page = await fresh(addresses[0]);
     let callback = "";
     page.on("request", (request) => { if (request.url().includes("/studio/sign-in/callback?")) callback = request.url(); });

@@ -139,10 +139,8 @@ impl Services {
         };
         let flows = Arc::new(Flows::new(&store, &config, used_by_flows)?);
         let deferred = deferred(&flows, &replayer, &intake);
-        let secret = config.exposure.oidc.client_secret.take();
-        let oidc = Oidc::new(&config.exposure.oidc, secret, sessions.key());
         Ok(Self {
-            oidc: oidc.map(Arc::new),
+            oidc: oidc(&mut config, &sessions),
             renderer,
             libreoffice,
             drafts: store.drafts(),
@@ -242,6 +240,12 @@ fn take_keys(config: &mut Config, stored: Arc<StoredKeys>) -> Keys {
     config.s3.secret_access_key = None;
     config.s3.session_token = None;
     keys
+}
+
+/// Sign-in by the identity provider of `config`, which keeps no secret of it.
+fn oidc(config: &mut Config, sessions: &Sessions) -> Option<Arc<Oidc>> {
+    let secret = config.exposure.oidc.client_secret.take();
+    Oidc::new(&config.exposure.oidc, secret, sessions.key()).map(Arc::new)
 }
 
 fn replayer(

@@ -78,9 +78,9 @@ export function Embedded({ place }) {
 
 /** @param {{isFirst?: boolean}} props whether nothing was edited yet */
 function Ended({ isFirst }) {
-  return html`<div class="ended" role="alert">
+  return html`<div class="ended" role="alert"><div class="ended-box">
     <h2>${isFirst ? t("This editor is not open") : t("The time for this editor is over")}</h2>
     <p>${isFirst ? t("The page around it has given no token, or one that has ended.")
     : t("Nothing is lost: what you typed stays here, and is saved as soon as the page around gives the editor more time.")}</p>
-    <p class="field-box"><button type="button" class="button primary" onClick=${ask}>${t("Ask for more time")}</button></p></div>`;
+    <p class="field-box"><button type="button" class="button primary" onClick=${ask}>${t("Ask for more time")}</button></p></div></div>`;
 }

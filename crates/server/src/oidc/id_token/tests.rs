@@ -1,3 +1,5 @@
+//! Tokens that are accepted, and every way in which one is refused.
+
 use ring::{
     rand::SystemRandom,
     signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair},
