@@ -146,6 +146,17 @@ if [ ! -d "$driver/node_modules/typescript" ] && command -v npm >/dev/null 2>&1;
         echo "not installed: playwright-core, axe-core and typescript, which npm has"
     fi
 fi
+# An identity provider for the sign-in of Studio.
+identity="$cache/oidc-provider"
+if [ ! -d "$identity/node_modules/oidc-provider" ] && command -v npm >/dev/null 2>&1; then
+    if npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$identity" \
+        oidc-provider@9.13.3 >/dev/null 2>&1; then
+        echo "installed: oidc-provider, into $identity"
+    else
+        rm -rf "$identity"
+        echo "not installed: oidc-provider, which npm has"
+    fi
+fi
 # A server that speaks the protocol of S3. It is compiled once, which takes some minutes.
 gateway="$cache/versitygw"
 if [ ! -x "$gateway/versitygw" ] && ! command -v versitygw >/dev/null 2>&1; then

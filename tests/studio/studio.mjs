@@ -683,6 +683,79 @@ const scenarios = {
     await page.locator(".page img").first().waitFor();
   },
 
+  async "an administrator makes a key, an application uses it, and it ends at once"() {
+    const page = await fresh();
+    await signIn(page, "keys");
+    await page.getByText("No keys yet").waitFor();
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("What is it for?").fill("Web shop");
+    await page.getByLabel("Requests a minute").fill("600");
+    await page.getByRole("button", { name: "Make the key" }).click();
+    const secret = await page.getByRole("textbox", { name: "API key" }).inputValue();
+    assert.match(secret, /^plt_[0-9a-f]{16}_[0-9a-f]{48}$/);
+    await accessible(page, "a new key");
+    await page.getByRole("button", { name: "Copy" }).click();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret);
+    await page.getByRole("button", { name: "I have it" }).click();
+    await page.getByRole("row", { name: /Web shop.*Only makes documents.*600 requests a minute.*never/ }).waitFor();
+    assert.ok(!(await page.content()).includes(secret), "it is shown once");
+    const render = () => fetch(`${address}/render/html`, {
+      method: "POST", headers: { "X-Api-Key": secret, "Content-Type": "application/json" },
+      body: JSON.stringify({ definition: { key: "a", name: "A", body: [] }, data: {} }),
+    });
+    assert.equal((await render()).status, 200);
+    assert.equal((await fetch(`${address}/templates`, { headers: { "X-Api-Key": secret } })).status, 403);
+    await page.reload();
+    await page.getByRole("row", { name: /Web shop.*just now/ }).waitFor();
+    await page.getByRole("button", { name: "Delete the key Web shop" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("No keys yet").waitFor();
+    assert.equal((await render()).status, 401);
+    await page.getByRole("link", { name: "Audit log" }).click();
+    await page.getByText("Delete key").first().waitFor();
+  },
+
+  async "people see what their role allows"() {
+    const role = async (name) => {
+      const { secret } = await (await api("POST", "keys", { name, roles: [name], expiresAt: "2099-01-01T00:00:00Z" })).json();
+      const page = await fresh();
+      await page.goto(studio("templates"));
+      await page.getByLabel("API key").fill(secret);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("link", { name: "Operations" }).waitFor();
+      return page;
+    };
+    const links = async (page, names) => {
+      for (const [name, count] of Object.entries(names)) assert.equal(await page.getByRole("link", { name, exact: true }).count(), count, name);
+    };
+    const viewer = await role("viewer");
+    await links(viewer, { Runs: 0, "Convert files": 0, "Audit log": 0, Keys: 0 });
+    assert.equal(await viewer.getByRole("button", { name: "New template" }).count(), 0);
+    await viewer.goto(studio("templates/our-invoice"));
+    await viewer.locator(".page img").first().waitFor();
+    assert.equal(await viewer.getByRole("button", { name: "Publish…" }).count(), 0);
+    const author = await role("author");
+    await links(author, { Runs: 0, "Convert files": 1, Keys: 0 });
+    await author.goto(studio("templates/our-invoice"));
+    await author.locator(".page img").first().waitFor();
+    await choose(author, "/body/2");
+    await author.getByLabel("Content", { exact: true }).fill("By the author");
+    await author.getByText(/^Saved/).waitFor();
+    assert.equal(await author.getByRole("button", { name: "Publish…" }).count(), 0);
+    await author.goto(studio("flows/greeting"));
+    await author.getByRole("button", { name: "Save" }).waitFor();
+    assert.equal(await author.getByRole("button", { name: /^Publish/ }).count(), 0);
+    const publisher = await role("publisher");
+    await publisher.goto(studio("templates/our-invoice"));
+    await publisher.getByRole("button", { name: "Publish…" }).click();
+    await publisher.getByRole("button", { name: "Publish", exact: true }).click();
+    await publisher.getByText(/Version \d+ is live/).first().waitFor();
+    const operator = await role("operator");
+    await links(operator, { Runs: 1, "Audit log": 0 });
+    await operator.getByRole("link", { name: "Runs" }).click();
+    await operator.locator(".of-runs tbody tr").first().waitFor();
+  },
+
   async "every page is accessible, wide and narrow, light and dark, English and German"() {
     const { runs } = await (await api("GET", "runs?limit=1")).json();
     for (const [width, height, colorScheme, locale] of [[1280, 800, "light", "en-US"], [1280, 800, "dark", "de-DE"], [390, 844, "light", "de-DE"], [390, 844, "dark", "en-US"]]) {
@@ -691,7 +764,7 @@ const scenarios = {
       await page.locator("#api-key").fill(key);
       await page.keyboard.press("Enter");
       await page.locator(".nav").waitFor();
-      for (const place of ["templates", "templates/our-invoice", "templates/our-invoice/versions", "flows", "flows/greeting", "runs", `runs/${runs[0].id}`, "convert", "operations", "audit"]) {
+      for (const place of ["templates", "templates/our-invoice", "templates/our-invoice/versions", "flows", "flows/greeting", "runs", `runs/${runs[0].id}`, "convert", "operations", "audit", "keys"]) {
         await page.goto(studio(place));
         await page.locator("main h1, header h1").first().waitFor();
         await page.waitForTimeout(500);

@@ -81,6 +81,8 @@ words! {
         Format = "format",
         /// The draft or the sample data of a template.
         Draft = "draft",
+        /// An API key.
+        Key = "key",
     }
 }
 
@@ -161,6 +163,8 @@ words! {
         Pieces = "pieces",
         /// The disk.
         Disk = "disk",
+        /// The API keys that were made, by number.
+        Keys = "keys",
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::{Arg, Command, CommandFactory};
-use platen_server::{FOREIGN, SETTINGS, Setting};
+use platen_server::{SETTINGS, Setting};
 
 use crate::Arguments;
 
@@ -121,13 +121,8 @@ fn page() -> String {
     }
     page.push_str(
         "\nLibreOffice and Chromium inherit only these variables from the service: `PATH`, `LANG`, \
-         `LANGUAGE`, `LC_ALL`, `LC_CTYPE`, `TZ`, `FONTCONFIG_FILE` and `FONTCONFIG_PATH`.\n\n\
-         ## Variables of Pulp Engine\n\nThese have no effect in Platen. If one is set, the log at \
-         startup names the replacement.\n\n| Variable | Instead |\n|---|---|\n",
+         `LANGUAGE`, `LC_ALL`, `LC_CTYPE`, `TZ`, `FONTCONFIG_FILE` and `FONTCONFIG_PATH`.\n",
     );
-    for foreign in FOREIGN {
-        let _ = writeln!(page, "| `{}` | {}. |", foreign.variable, foreign.instead);
-    }
     page
 }
 

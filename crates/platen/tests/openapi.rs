@@ -85,6 +85,71 @@ fn the_committed_description_is_the_real_one() {
     );
 }
 
+/// A page of the table of roles: who may use which route.
+fn page_of_roles(document: &Json) -> String {
+    let roles: Vec<(&String, Vec<&str>)> = (document["x-platen-roles"].as_object().unwrap())
+        .iter()
+        .map(|(role, scopes)| (role, words(scopes)))
+        .collect();
+    let order = ["viewer", "author", "publisher", "operator", "admin"];
+    let of = |name: &str| &roles.iter().find(|(role, _)| *role == name).unwrap().1;
+    let marks = |needed: &[&str]| -> String {
+        let marks = order.map(
+            |role| match of(role).iter().any(|one| needed.contains(one)) {
+                true => "yes",
+                false => "",
+            },
+        );
+        marks.join(" | ")
+    };
+    let mut page = include_str!("openapi/roles.md").to_owned();
+    let columns = order.join(" | ");
+    page +=
+        &format!("\n## Scopes\n\n| Scope | Allows | {columns} |\n|---|---|---|---|---|---|---|\n");
+    for scope in words(&document["x-platen-roles"]["admin"]) {
+        let about = document["x-platen-scopes"][scope].as_str().unwrap();
+        page += &format!("| `{scope}` | {about} | {} |\n", marks(&[scope]));
+    }
+    page +=
+        &format!("\n## Routes\n\n| Route | Scope | {columns} |\n|---|---|---|---|---|---|---|\n");
+    let mut open = String::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let needed = words(&operation["x-platen-scopes"]);
+            let route = format!("`{} {path}`", method.to_uppercase());
+            match needed.is_empty() {
+                true => open += &format!("- {route}\n"),
+                false => {
+                    let scopes = needed.join(" or ");
+                    page += &format!("| {route} | {scopes} | {} |\n", marks(&needed));
+                }
+            }
+        }
+    }
+    page += "\n## Routes without a key\n\nThese need no key. Some check something else: the signature of a link, the token of a worker or of a callback, `METRICS_TOKEN`, or the trigger of a flow, which asks for the scope `render` unless it is open.\n\n";
+    page + &open
+}
+
+fn words(list: &Json) -> Vec<&str> {
+    let list = list.as_array().into_iter().flatten();
+    list.map(|word| word.as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_committed_table_of_roles_is_the_real_one() {
+    let app = TestApp::start();
+    let page = page_of_roles(&description(&app));
+    let file = file().replace("openapi.json", "roles.md");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    let committed = std::fs::read_to_string(file).unwrap_or_default();
+    assert!(
+        committed == page,
+        "docs/reference/roles.md is old: run the tests with UPDATE=1"
+    );
+}
+
 #[test]
 fn every_reference_leads_somewhere() {
     let app = TestApp::start();

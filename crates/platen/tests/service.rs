@@ -305,36 +305,6 @@ fn wrong_arguments_are_the_callers_and_help_is_a_success() {
 }
 
 #[test]
-fn serve_warns_of_variables_that_decide_nothing_here() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut process = platen()
-        .args(["serve", "--bind", "127.0.0.1:0", "--log-format", "json"])
-        .arg("--data-dir")
-        .arg(folder.path().join("data"))
-        .env("API_KEY_ADMIN", KEY)
-        .env("EDITOR_TOKEN_SECRET", "a-secret")
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(process.stderr.take().unwrap()).lines();
-    let said: Vec<serde_json::Value> = lines
-        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
-        .take_while(|line: &serde_json::Value| line["message"] != "listening")
-        .filter(|line| line["level"] == "warn" && line["variable"].is_string())
-        .collect();
-    let _ = process.kill();
-    let _ = process.wait();
-    let variables: Vec<_> = said.iter().map(|line| line["variable"].as_str()).collect();
-    assert_eq!(variables, [Some("EDITOR_TOKEN_SECRET")]);
-    let instead = said[0]["instead"].as_str().unwrap();
-    assert!(instead.contains("API_KEY_ADMIN"), "{instead}");
-    assert!(
-        said.iter()
-            .all(|line| !line.to_string().contains("a-secret"))
-    );
-}
-
-#[test]
 fn lines_of_the_log_name_the_request_and_its_trace() {
     let folder = tempfile::tempdir().unwrap();
     let mut process = platen()

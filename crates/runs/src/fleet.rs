@@ -222,7 +222,11 @@ pub(crate) async fn listen(dispatcher: Arc<Dispatcher>, fleet: Arc<Fleet>) {
                 let _ = dispatcher.reload_published().await;
                 look_for_answers(&dispatcher, &fleet).await;
             }
-            Signal::Answered(_) | Signal::Template(_) | Signal::Flow(_) | Signal::Used(_) => {}
+            Signal::Answered(_)
+            | Signal::Template(_)
+            | Signal::Flow(_)
+            | Signal::Keys
+            | Signal::Used(_) => {}
         }
     }
 }

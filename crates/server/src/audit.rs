@@ -6,10 +6,15 @@ use std::{net::IpAddr, sync::Arc};
 use hyper::{Method, StatusCode, header::HeaderValue};
 use platen_storage::{AuditStore, NewAuditEntry};
 
-use crate::{auth::Access, operation::Operation};
+use crate::{
+    operation::Operation,
+    scope::{Scope, Scopes},
+};
 
 /// Longest path in an entry, in characters.
 const MAX_SUBJECT: usize = 300;
+/// Scopes of operations that are entered.
+const ENTERED: Scopes = Scopes::of(&[Scope::Draft, Scope::Publish, Scope::Runs, Scope::Admin]);
 /// Operations that change nothing that anybody is served.
 const UNSERVED: [&str; 4] = [
     "put_template_draft",
@@ -41,9 +46,8 @@ impl Audit {
         request_id: &str,
         address: IpAddr,
     ) -> Option<Pending> {
-        let of_runs = operation.path.starts_with("/runs/");
         let is_entered = !method.is_safe()
-            && (operation.access == Access::Admin || of_runs && operation.access == Access::Render)
+            && operation.access.scopes().meets(ENTERED)
             && !UNSERVED.contains(&operation.name);
         is_entered.then(|| Pending {
             audit: self.clone(),

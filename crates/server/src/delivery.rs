@@ -24,8 +24,9 @@ use tower_service::Service as _;
 use tracing::{debug, info, warn};
 
 use crate::{
-    base_url::BaseUrl, config::Config, flows::Flows, leadership::is_for_leader, metrics::Metrics,
-    middleware::Peer, problem::Problem, request_id, root_path, throttle::Throttle,
+    auth::Keys, base_url::BaseUrl, config::Config, flows::Flows, leadership::is_for_leader,
+    metrics::Metrics, middleware::Peer, problem::Problem, request_id, root_path,
+    throttle::Throttle,
 };
 
 /// Timeout of a body that no route reads: this much after the routes' own timeout.
@@ -43,6 +44,7 @@ pub(crate) struct Listeners {
 
 /// Dependencies of connections apart from the routes.
 pub(crate) struct Connections {
+    pub(crate) keys: Arc<Keys>,
     pub(crate) flows: Arc<Flows>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) group: Option<ProcessGroup>,
@@ -64,6 +66,7 @@ pub(crate) async fn serve(
     }
     let Connections {
         flows,
+        keys,
         metrics,
         group,
     } = connections;
@@ -81,6 +84,7 @@ pub(crate) async fn serve(
     let (all, others) = (watcher(listeners.balancer), watcher(None));
     let service = ConnectionService {
         flows,
+        keys,
         router,
         client: Client::Unix,
         proxies: Arc::clone(&config.exposure.trusted),
@@ -169,6 +173,7 @@ pub(crate) enum Origin {
 #[derive(Clone)]
 struct ConnectionService {
     flows: Arc<Flows>,
+    keys: Arc<Keys>,
     router: Router,
     /// The other end of the connection.
     client: Client,
@@ -204,7 +209,8 @@ impl Handler for ConnectionService {
         root_path::take_off(&mut request, &self.root_path);
         let (peer, base_url) = self.origin(&mut request);
         let for_leader = is_for_leader(&request);
-        if let Some(forward) = self.forward.as_ref().filter(|_| for_leader) {
+        let is_forwarded = || for_leader || self.keys.is_for_leader(request.headers());
+        if let Some(forward) = self.forward.as_ref().filter(|_| is_forwarded()) {
             let forward = Arc::clone(forward);
             return Box::pin(async move {
                 let sender = Sender {

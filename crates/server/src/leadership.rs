@@ -7,7 +7,9 @@ pub(crate) fn is_for_leader<B>(request: &Request<B>) -> bool {
     let path = request.uri().path();
     let first = path.trim_start_matches('/').split('/').next();
     match first.unwrap_or_default() {
-        "flows" | "webhooks" | "runs" | "workers" | "pieces" => true,
+        "flows" | "webhooks" | "runs" | "workers" | "pieces" | "keys" => true,
+        // It enters who signs in.
+        "studio" => path.ends_with("/sign-in/callback"),
         "templates" => {
             let reads = ["/validate", "/diff"].iter().any(|end| path.ends_with(end));
             !reads && !matches!(*request.method(), Method::GET | Method::HEAD)
@@ -45,6 +47,8 @@ mod tests {
         assert!(
             asks("POST", "/webhooks/a/sync") && asks("GET", "/runs") && asks("PUT", "/pieces/a/1")
         );
+        assert!(asks("GET", "/studio/sign-in/callback?code=1") && !asks("GET", "/studio"));
+        assert!(asks("GET", "/keys") && asks("DELETE", "/keys/a"));
         assert!(asks("POST", "/render?async=true") && asks("POST", "/render/pdf?a&async"));
         assert!(!asks("POST", "/render") && !asks("POST", "/render?async=false"));
         let form = Request::builder().uri("/forms/pdfengines/merge");

@@ -29,6 +29,7 @@ pub mod metrics;
 pub mod middleware;
 pub mod migration;
 pub mod moving;
+mod oidc;
 mod openapi;
 mod opening;
 pub mod operation;
@@ -45,6 +46,7 @@ mod root_path;
 mod router;
 mod routes;
 mod sandbox;
+mod scope;
 mod server;
 pub mod services;
 mod session;
@@ -57,9 +59,9 @@ mod throttle;
 pub use self::{
     config::{
         CONTROLLER_SOCKET, ChildIsolation, Config, ConfigError, DatabaseConfig, DownloadConfig,
-        ExposureConfig, FOREIGN, Foreign, GotenbergConfig, LogFormat, LogLevel, MailConfig,
-        RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings, TraceConfig, Weakness,
-        WebhookConfig, read_secret_file, secret_variable,
+        ExposureConfig, GotenbergConfig, LogFormat, LogLevel, MailConfig, RenderIsolation,
+        SETTINGS, SandboxLevel, Setting, Settings, TraceConfig, Weakness, WebhookConfig,
+        read_secret_file, secret_variable,
     },
     extension::{Extension, ExtensionFactory},
     server::{Server, serve},

@@ -92,7 +92,11 @@ fn read(place: &Path) -> io::Result<[u8; 32]> {
     })
 }
 
-fn random() -> io::Result<[u8; 32]> {
+/// Random bytes of the system.
+///
+/// # Errors
+/// The system has none.
+pub(crate) fn random() -> io::Result<[u8; 32]> {
     let mut key = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut key)?;
     Ok(key)

@@ -28,7 +28,7 @@ use tracing::Instrument as _;
 use crate::{
     access_log::AccessLog,
     audit::{Audit, Pending},
-    auth::{Access, Caller, Keys},
+    auth::{Access, Actor, Caller, Keys},
     base_url::{self, BaseUrl},
     compression,
     cors::{self, AllowedOrigins},
@@ -36,7 +36,7 @@ use crate::{
     metrics::Metrics,
     operation::{Kind, Operation, OperationTable},
     problem::Problem,
-    rate_limit::{Client, RateLimit},
+    rate_limit::{self, Client, RateLimit},
     request_id, session,
 };
 
@@ -94,14 +94,15 @@ pub(crate) async fn handle(
     let headers = compression::Wish::of(request.headers());
     let early = cors.preflight(request.method());
     let early = early.or_else(|| options_of_all(&request));
+    admission.keys.look_before_request(request.headers()).await;
     let answer = match early.or_else(|| coding_problem(request.headers()).map(Err)) {
         Some(answer) => answer,
         None => match admit(&admission, route, &request, address) {
             Err(problem) => Err(problem),
-            Ok((client, caller, is_session)) => {
+            Ok((client, actor)) => {
                 let entry = route.and_then(|route| {
                     let what = (request.method(), request.uri().path());
-                    let actor = || admission.keys.name(caller, is_session);
+                    let actor = || actor.name();
                     admission
                         .audit
                         .begin(route, what, actor, &request_id, address)
@@ -112,6 +113,7 @@ pub(crate) async fn handle(
                     request_id: Arc::clone(&request_id),
                     base_url: base_url.clone(),
                 });
+                request.extensions_mut().insert(actor);
                 let work = next.run(request).instrument(access_log.span());
                 let work = base_url::within(base_url, work);
                 match entry {
@@ -161,26 +163,25 @@ fn coding_problem(headers: &HeaderMap) -> Option<Problem> {
     Some(problem.with_header(ACCEPT_ENCODING, HeaderValue::from_static("identity")))
 }
 
-/// Checks authentication and rate limits. Returns the client, the caller, and whether it is known by
-/// a session.
+/// Checks authentication and rate limits. Returns the client and who it is.
 fn admit(
     admission: &Admission,
     route: Option<&Operation>,
     request: &Request,
     address: IpAddr,
-) -> Result<(Client, Caller, bool), Problem> {
+) -> Result<(Client, Actor), Problem> {
     let headers = request.headers();
-    let anonymous = Client::new(Caller::Anonymous, address);
+    let anonymous = Client::new(&Caller::Anonymous, address);
     let Some(route) = route else {
         // The fallbacks answer requests without a route, but the rate limit counts them.
         let taken = admission.requests.take(anonymous, 1);
-        return taken.map(|()| (anonymous, Caller::Anonymous, false));
+        return taken.map(|()| (anonymous, Actor::default()));
     };
     if route.kind == Kind::Probe {
         return admission
             .keys
             .check(headers, route.access)
-            .map(|caller| (anonymous, caller, false));
+            .map(|caller| (anonymous, Actor::new(caller, false)));
     }
     if !admission.keys.are_needed() {
         check_host(request.uri(), headers)?;
@@ -190,7 +191,8 @@ fn admit(
         true => session::check_origin(request.method(), headers),
         false => Ok(()),
     };
-    let checked = checked.and_then(|()| admission.keys.check(headers, route.access));
+    let path = request.uri().path();
+    let checked = checked.and_then(|()| admission.keys.admit(headers, route, path));
     let caller = match checked {
         Ok(caller) => caller,
         Err(problem) => {
@@ -199,16 +201,16 @@ fn admit(
             return Err(problem);
         }
     };
-    let client = Client::new(caller, address);
+    let client = Client::new(&caller, address);
     admission
         .requests
-        .take(client, 1)
+        .take(rate_limit::limited(&caller, address), 1)
         .and_then(|()| match route.kind {
             Kind::Render => admission.renders.take(client, 1),
             Kind::Probe | Kind::Plain | Kind::Batch => Ok(()),
         })
         .inspect_err(|problem| admission.metrics.rejected(problem.code.name()))?;
-    Ok((client, caller, is_session))
+    Ok((client, Actor::new(caller, is_session)))
 }
 
 /// Without keys the service accepts local requests only. A `Host` other than this machine's

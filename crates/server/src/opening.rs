@@ -10,9 +10,11 @@ use platen_delivery::Bind;
 use platen_engine::{Engine, Isolation, IsolationSource};
 use platen_render::chain;
 use platen_supervise::{HANDOVER_GRACE, ProcessGroup};
+use tokio::runtime::Handle;
 use tracing::{info, warn};
 
 use crate::{
+    auth::StoredKeys,
     config::{Config, RenderIsolation},
     files::Files,
     metrics::Metrics,
@@ -90,6 +92,9 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
     };
     let redis = stores::redis(&config)?;
     let (store, database_lock) = Stores::open(&config, how, redis).map_err(failed)?;
+    let (fleet, is_follower) = (store.peers(), follower.is_some());
+    let keys = StoredKeys::open(store.keys(), fleet.as_ref(), is_follower);
+    let keys = Handle::current().block_on(keys).map_err(failed)?;
     // All processes sign with its key, and store results.
     let files = Files::open(&config, &blobs)?;
     let pieces = PieceStore::new(
@@ -118,6 +123,7 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
     }
     let opened = Opened {
         store,
+        keys: Arc::new(keys),
         engine,
         sandbox,
         pieces,

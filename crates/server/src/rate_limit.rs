@@ -19,8 +19,10 @@ const MAX_CLIENTS: usize = 50_000;
 /// Client identity for rate limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub(crate) enum Client {
-    /// An API key, by its index.
-    Key(usize),
+    /// An API key or a user, by its number.
+    Key(u64),
+    /// An API key with a limit of its own.
+    Limited { number: u64, per_minute: u32 },
     /// An IP address; for IPv6, its /64 network.
     Address(u128),
     /// All clients beyond `MAX_CLIENTS`.
@@ -28,9 +30,9 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    pub(crate) fn new(caller: Caller, address: IpAddr) -> Self {
+    pub(crate) fn new(caller: &Caller, address: IpAddr) -> Self {
         match (caller, address) {
-            (Caller::Key { index, .. }, _) => Self::Key(index),
+            (Caller::Known(identity), _) => Self::Key(identity.number),
             (Caller::Anonymous, IpAddr::V4(address)) => {
                 Self::Address(u128::from(u32::from(address)))
             }
@@ -38,6 +40,20 @@ impl Client {
                 Self::Address(u128::from(address) >> 64 << 64)
             }
         }
+    }
+}
+
+/// The client whose requests count: its key may have a limit of its own.
+pub(crate) fn limited(caller: &Caller, address: IpAddr) -> Client {
+    match caller {
+        Caller::Known(identity) => match identity.requests_per_minute {
+            Some(per_minute) => Client::Limited {
+                number: identity.number,
+                per_minute,
+            },
+            None => Client::Key(identity.number),
+        },
+        Caller::Anonymous => Client::new(caller, address),
     }
 }
 
@@ -81,18 +97,19 @@ impl RateLimit {
 
     /// A client took tokens at another service.
     pub(crate) fn took_elsewhere(&self, client: Client, count: u32) {
-        if self.per_minute <= 0.0 {
+        let per_minute = self.per_minute_of(client);
+        if per_minute <= 0.0 {
             return;
         }
         let now = Instant::now();
         let mut buckets = self.buckets.lock();
         let client = self.make_room(&mut buckets, client, now);
         let bucket = buckets.entry(client).or_insert(Bucket {
-            tokens: self.per_minute,
+            tokens: per_minute,
             seen: now,
         });
         // A debt of a minute at most: that is what a service admits before it hears of another.
-        bucket.tokens = (bucket.tokens - f64::from(count)).max(-self.per_minute);
+        bucket.tokens = (bucket.tokens - f64::from(count)).max(-per_minute);
     }
 
     /// A rate limit; 0 disables it.
@@ -110,26 +127,27 @@ impl RateLimit {
     /// 429 with the time to wait.
     pub(crate) fn take(&self, client: Client, count: u32) -> Result<(), Problem> {
         self.take_at(client, count, Instant::now())
-            .map_err(|wait| too_many(wait, self.per_minute))
+            .map_err(|wait| too_many(wait, self.per_minute_of(client)))
     }
 
     fn take_at(&self, client: Client, count: u32, now: Instant) -> Result<(), Duration> {
-        if self.per_minute <= 0.0 {
+        let per_minute = self.per_minute_of(client);
+        if per_minute <= 0.0 {
             return Ok(());
         }
         let mut buckets = self.buckets.lock();
         let client = self.make_room(&mut buckets, client, now);
         let bucket = buckets.entry(client).or_insert(Bucket {
-            tokens: self.per_minute,
+            tokens: per_minute,
             seen: now,
         });
         let elapsed = now.saturating_duration_since(bucket.seen).as_secs_f64();
         bucket.seen = now;
-        bucket.tokens = (bucket.tokens + elapsed * self.per_minute / 60.0).min(self.per_minute);
+        bucket.tokens = (bucket.tokens + elapsed * per_minute / 60.0).min(per_minute);
         // A batch larger than the bucket may pass when the bucket is full, and leaves a debt.
-        let needed = f64::from(count).min(self.per_minute);
+        let needed = f64::from(count).min(per_minute);
         if bucket.tokens < needed {
-            let seconds = (needed - bucket.tokens) * 60.0 / self.per_minute;
+            let seconds = (needed - bucket.tokens) * 60.0 / per_minute;
             return Err(Duration::from_secs_f64(seconds));
         }
         bucket.tokens -= f64::from(count);
@@ -141,6 +159,14 @@ impl RateLimit {
             }
         }
         Ok(())
+    }
+
+    /// The limit of a client.
+    fn per_minute_of(&self, client: Client) -> f64 {
+        match client {
+            Client::Limited { per_minute, .. } => f64::from(per_minute),
+            Client::Key(_) | Client::Address(_) | Client::Rest => self.per_minute,
+        }
     }
 
     fn make_room(
@@ -216,6 +242,22 @@ mod tests {
             let _ = one.take_at(Client::Address(address), 1, now);
         }
         assert_eq!((one.unsent(2).len(), one.unsent(9).len()), (2, 4));
+    }
+
+    #[test]
+    fn a_key_may_have_a_limit_of_its_own() {
+        let now = Instant::now();
+        let key = |per_minute| Client::Limited {
+            number: 1,
+            per_minute,
+        };
+        for general in [0, 1, 9] {
+            let limit = RateLimit::new(general);
+            let take = |client| limit.take_at(client, 1, now).is_ok();
+            assert!(take(key(2)) && take(key(2)) && !take(key(2)));
+            limit.took_elsewhere(key(3), 3);
+            assert!(!take(key(3)));
+        }
     }
 
     #[test]

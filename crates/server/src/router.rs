@@ -7,6 +7,7 @@ use std::{
 
 use axum::{Router, http::Uri, middleware::from_fn_with_state};
 use platen_fault::{Code, Resource};
+use tokio::sync::Semaphore;
 
 use crate::{
     audit::Audit,
@@ -20,14 +21,17 @@ use crate::{
         audit,
         convert::{self, ConvertApi},
         documentation,
+        editor::{self, EditorApi},
         flows::{self, FlowApi},
         health::{self, HealthApi},
         invoice,
+        keys::{self, KeyApi},
         page::Page,
         pdf::{self, PdfApi},
         pieces::{self, PieceApi},
         render::{self, BatchLimits, RenderApi},
         results,
+        sign_in::{self, SignInApi},
         studio::{self, StudioApi},
         templates::{self, TemplateApi},
     },
@@ -45,8 +49,33 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
         sessions: services.sessions.clone(),
         intake: Arc::clone(&services.intake),
     };
+    let editor = EditorApi {
+        tokens: services.keys.editor.clone(),
+        intake: Arc::clone(&services.intake),
+        ancestors: services
+            .config
+            .exposure
+            .editor
+            .frame_ancestors
+            .clone()
+            .into(),
+    };
+    let sign_in = SignInApi {
+        oidc: services.oidc.clone(),
+        sessions: services.sessions.clone(),
+        audit: Arc::clone(&services.audit),
+        slots: Arc::new(Semaphore::new(sign_in::MAX_WAITING)),
+        public_url: services.config.results.public_url.as_deref().map(Arc::from),
+    };
+    let keys = KeyApi {
+        keys: Arc::clone(&services.keys),
+        intake: Arc::clone(&services.intake),
+    };
     mounted
         .add(studio::routes(), studio)
+        .add(keys::routes(), keys)
+        .add(editor::routes(), editor)
+        .add(sign_in::routes(), sign_in)
         .add(audit::routes(), Arc::clone(&services.audit));
     for extension in extensions {
         extension.mount(&mut mounted);

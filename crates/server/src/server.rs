@@ -116,7 +116,6 @@ impl Server {
                 "no API key is set: every process on this machine has full access (API_KEY_ADMIN)"
             );
         }
-        warn_of_foreign_variables(&services);
         isolate(&services).await?;
         Ok(Self {
             extensions: extensions.iter().map(|make| make(&services)).collect(),
@@ -162,6 +161,7 @@ impl Server {
                     until_ready(&services).await;
                 }
                 let connections = Connections {
+                    keys: Arc::clone(&services.keys),
                     flows: Arc::clone(&services.flows),
                     metrics: Arc::clone(&services.metrics),
                     group: services.group.clone(),
@@ -195,20 +195,6 @@ impl Server {
         sweeping.abort();
         sweeping_requests.abort();
         ended
-    }
-}
-
-/// Warns once for all processes.
-fn warn_of_foreign_variables(services: &Services) {
-    if services.is_follower() {
-        return;
-    }
-    for foreign in &services.config.foreign {
-        warn!(
-            variable = foreign.variable,
-            instead = foreign.instead,
-            "a variable of another product is set; it has no effect"
-        );
     }
 }
 
@@ -267,6 +253,7 @@ fn start_parts(services: &Services) {
         tokio::spawn(Arc::clone(readiness).start_libreoffice(libreoffice));
     }
     if !services.is_follower() {
+        tokio::spawn(Arc::clone(&services.keys.stored).keep_up());
         tokio::spawn(Arc::clone(&services.flows).start());
         tokio::spawn(services.renderer.templates.clone().follow_fleet());
         tokio::spawn(services.flow_definitions.clone().follow_fleet());
@@ -296,6 +283,7 @@ async fn finish(services: &Services, mut connections: JoinHandle<()>) {
         .flows
         .stop(bound.saturating_sub(begin.elapsed()))
         .await;
+    services.keys.stored.note_uses().await;
     services.replayer.set_routes(None);
     services.renderer.chromium.shutdown(Duration::ZERO).await;
     services.libreoffice.shutdown(Duration::ZERO).await;

@@ -13,12 +13,13 @@ use platen_storage::{
 use platen_supervise::ProcessGroup;
 
 use crate::{
-    auth::Keys,
+    auth::{Keys, StoredKeys},
     config::{Config, ConfigError},
     deferred::{DeferredRequests, Replayer, RequestStore},
     flows::{FlowServices, Flows},
     intake::Intake,
     metrics::Metrics,
+    oidc::Oidc,
     pieces::PieceStore,
     rate_limit::RateLimit,
     readiness::Readiness,
@@ -33,6 +34,7 @@ use crate::{
 /// Components that are created first because they can fail.
 pub(crate) struct Opened {
     pub(crate) store: Stores,
+    pub(crate) keys: Arc<StoredKeys>,
     pub(crate) engine: Engine,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pieces: PieceStore,
@@ -74,6 +76,8 @@ pub struct Services {
     pub intake: Arc<Intake>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) keys: Arc<Keys>,
+    /// Sign-in by an identity provider.
+    pub(crate) oidc: Option<Arc<Oidc>>,
     /// Sessions of browsers.
     pub(crate) sessions: Sessions,
     /// Rate limit of requests, per minute and client.
@@ -98,6 +102,7 @@ impl Services {
     pub(crate) fn new(mut config: Config, opened: Opened) -> Result<Self, ConfigError> {
         let Opened {
             store,
+            keys,
             engine,
             sandbox,
             pieces,
@@ -135,6 +140,7 @@ impl Services {
         let flows = Arc::new(Flows::new(&store, &config, used_by_flows)?);
         let deferred = deferred(&flows, &replayer, &intake);
         Ok(Self {
+            oidc: oidc(&mut config, &sessions),
             renderer,
             libreoffice,
             drafts: store.drafts(),
@@ -149,7 +155,7 @@ impl Services {
             bucket,
             intake,
             sandbox,
-            keys: Arc::new(take_keys(&mut config).with_sessions(sessions.clone())),
+            keys: Arc::new(take_keys(&mut config, keys).with_sessions(sessions.clone())),
             sessions,
             request_rate: rate(config.rate_limit_max, fleet.as_ref()),
             render_rate: rate(config.rate_limit_render_max, fleet.as_ref()),
@@ -223,16 +229,23 @@ fn rate(per_minute: u32, fleet: Option<&Fleet>) -> Arc<RateLimit> {
 }
 
 /// The keys of `config`, of which memory holds only the hashes afterwards.
-fn take_keys(config: &mut Config) -> Keys {
-    let keys = Keys::new(config);
+fn take_keys(config: &mut Config, stored: Arc<StoredKeys>) -> Keys {
+    let keys = Keys::new(config, stored);
     config.api_key_admin.clear();
     config.api_key_render.clear();
     config.metrics_token = None;
+    config.exposure.editor.token_secret = None;
     config.worker_token = None;
     config.s3.link_secret = None;
     config.s3.secret_access_key = None;
     config.s3.session_token = None;
     keys
+}
+
+/// Sign-in by the identity provider of `config`, which keeps no secret of it.
+fn oidc(config: &mut Config, sessions: &Sessions) -> Option<Arc<Oidc>> {
+    let secret = config.exposure.oidc.client_secret.take();
+    Oidc::new(&config.exposure.oidc, secret, sessions.key()).map(Arc::new)
 }
 
 fn replayer(

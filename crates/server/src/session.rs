@@ -21,6 +21,10 @@ use crate::problem::Problem;
 
 /// Name of the cookie.
 const COOKIE_NAME: &str = "platen_session";
+/// Name of the cookie of a sign-in by a provider.
+const SIGN_IN: &str = "platen_sign_in";
+/// How long a user may take at the provider, in seconds.
+pub(crate) const SIGN_IN_SECONDS: u64 = 600;
 /// The header that a request with a cookie needs, unless it only reads.
 const REQUEST_HEADER: HeaderName = HeaderName::from_static("x-platen-studio");
 /// Duration of a session.
@@ -48,17 +52,22 @@ impl Sessions {
         Self { key, is_secure }
     }
 
+    /// The key that signs the cookies.
+    pub(crate) fn key(&self) -> Arc<LinkKey> {
+        Arc::clone(&self.key)
+    }
+
     /// The cookie of a new session for the key with this fingerprint.
     pub(crate) fn begin(&self, fingerprint: &str, is_secure: bool) -> Option<HeaderValue> {
         let expires = now() + LIFETIME.as_secs();
         let signature = self.key.sign(&subject(fingerprint), expires);
         let value = format!("{expires}.{fingerprint}.{signature}");
-        cookie(&value, LIFETIME, is_secure)
+        cookie((COOKIE_NAME, &value), LIFETIME, "Strict", is_secure)
     }
 
     /// Fingerprint of the key of the session of a request.
     pub(crate) fn fingerprint<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
-        let mut parts = value_of(headers)?.splitn(3, '.');
+        let mut parts = value_of(headers, COOKIE_NAME)?.splitn(3, '.');
         let (expires, fingerprint, signature) = (parts.next()?, parts.next()?, parts.next()?);
         let expires = expires.parse().ok()?;
         self.key
@@ -69,23 +78,45 @@ impl Sessions {
 
 /// The header that deletes the cookie of a session.
 pub(crate) fn end(is_secure: bool) -> Option<HeaderValue> {
-    cookie("", Duration::ZERO, is_secure)
+    cookie((COOKIE_NAME, ""), Duration::ZERO, "Strict", is_secure)
 }
 
-fn cookie(value: &str, lifetime: Duration, is_secure: bool) -> Option<HeaderValue> {
+/// The cookie of a sign-in that has begun. The browser sends it when it comes back from the site of
+/// the provider.
+pub(crate) fn begin_sign_in(value: &str, is_secure: bool) -> Option<HeaderValue> {
+    let lifetime = Duration::from_secs(SIGN_IN_SECONDS);
+    cookie((SIGN_IN, value), lifetime, "Lax", is_secure)
+}
+
+/// The header that deletes the cookie of a sign-in.
+pub(crate) fn end_sign_in(is_secure: bool) -> Option<HeaderValue> {
+    cookie((SIGN_IN, ""), Duration::ZERO, "Lax", is_secure)
+}
+
+/// The cookie of the sign-in that a browser has begun.
+pub(crate) fn sign_in_of(headers: &HeaderMap) -> Option<&str> {
+    value_of(headers, SIGN_IN)
+}
+
+fn cookie(
+    (name, value): (&str, &str),
+    lifetime: Duration,
+    same_site: &str,
+    is_secure: bool,
+) -> Option<HeaderValue> {
     let secure = if is_secure { "; Secure" } else { "" };
     let seconds = lifetime.as_secs();
     let text = format!(
-        "{COOKIE_NAME}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+        "{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite={same_site}{secure}"
     );
     HeaderValue::from_str(&text).ok()
 }
 
-fn value_of(headers: &HeaderMap) -> Option<&str> {
+fn value_of<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let cookies = headers.get_all(COOKIE).iter();
     let pairs = cookies.filter_map(|value| value.to_str().ok());
     let mut pairs = pairs.flat_map(|value| value.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='))
+    pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
 }
 
 /// Checks that a request with a cookie comes from a page of this service.

@@ -56,6 +56,9 @@ fn write(limit: usize, used: &[(Client, u32)]) -> String {
         // Writing to a string does not fail.
         let _ = match client {
             Client::Key(index) => write!(text, " k{index} {count}"),
+            Client::Limited { number, per_minute } => {
+                write!(text, " l{number:x}/{per_minute} {count}")
+            }
             Client::Address(address) => write!(text, " a{address:x} {count}"),
             Client::Rest => write!(text, " r {count}"),
         };
@@ -74,6 +77,7 @@ fn read(text: &str) -> Vec<(usize, Client, u32)> {
         let client = match client.split_at_checked(1) {
             Some(("k", index)) => index.parse().ok().map(Client::Key),
             Some(("a", address)) => u128::from_str_radix(address, 16).ok().map(Client::Address),
+            Some(("l", key)) => limited(key),
             Some(("r", "")) => Some(Client::Rest),
             _ => None,
         };
@@ -84,6 +88,15 @@ fn read(text: &str) -> Vec<(usize, Client, u32)> {
     used
 }
 
+/// A key with a limit of its own: its number and the limit.
+fn limited(text: &str) -> Option<Client> {
+    let (number, per_minute) = text.split_once('/')?;
+    Some(Client::Limited {
+        number: u64::from_str_radix(number, 16).ok()?,
+        per_minute: per_minute.parse().ok()?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +105,13 @@ mod tests {
     fn usage_is_read_as_it_was_written() {
         let used = [
             (Client::Key(3), 1),
+            (
+                Client::Limited {
+                    number: u64::MAX,
+                    per_minute: 7,
+                },
+                2,
+            ),
             (Client::Address(u128::MAX), u32::MAX),
             (Client::Rest, 7),
         ];

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use platen_runs::Fleet;
 use platen_storage::{
-    AuditStore, DocumentStore, DraftStore, Error, PostgresOptions, PostgresStore, Redis,
+    AuditStore, DocumentStore, DraftStore, Error, KeyStore, PostgresOptions, PostgresStore, Redis,
     RedisError, RunStore, ServiceLock, Share, SqliteStore,
 };
 use tokio::runtime::Handle;
@@ -118,6 +118,13 @@ impl Stores {
         match self {
             Self::Sqlite(store) => store.audit(),
             Self::Postgres(store, _) => store.audit(),
+        }
+    }
+
+    pub(crate) fn keys(&self) -> Arc<dyn KeyStore> {
+        match self {
+            Self::Sqlite(store) => store.keys(),
+            Self::Postgres(store, _) => store.keys(),
         }
     }
 

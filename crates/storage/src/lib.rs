@@ -19,6 +19,7 @@ pub use self::{
             DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
         },
         drafts::{DraftInfo, DraftKind, DraftStore, NewDraft, StoredDraft},
+        keys::{KeyStore, KeysMark, MAX_KEYS, NewKey, StoredKey},
         peers::{Peers, Signal},
         postgres::{
             PostgresOptions, PostgresStore, SchemaVersions, ServiceLock, Share, Transport, transfer,

@@ -30,6 +30,19 @@ pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'
     style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; font-src 'self'; \
     frame-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// [`CONTENT_SECURITY_POLICY`], for a page that pages of these origins may frame.
+#[must_use]
+pub fn policy_for_frames(ancestors: &[String]) -> String {
+    let (start, _) = CONTENT_SECURITY_POLICY
+        .rsplit_once("frame-ancestors ")
+        .unwrap_or_default();
+    let ancestors = match ancestors {
+        [] => "'none'".to_owned(),
+        some => some.join(" "),
+    };
+    format!("{start}frame-ancestors {ancestors}")
+}
+
 /// All files besides the page, with those of the gallery.
 pub fn files() -> impl Iterator<Item = &'static Asset> {
     ASSETS.iter().chain(GALLERY.iter().flatten())

@@ -13,6 +13,8 @@ export const root = new URL("../", import.meta.url);
 
 /** Whether the service answered the last request. */
 export const online = signal(true);
+/** The token of the editor in a frame; empty where a session is used. */
+export const bearer = signal("");
 /** Set when a session has ended. */
 export const signedOut = signal(false);
 
@@ -61,7 +63,7 @@ export class Unreachable extends Error {}
 export async function request(method, path, { body, headers = {}, signal: stop } = {}) {
   const raw = body === undefined || typeof body === "string" || body instanceof Blob || body instanceof FormData;
   /** @type {{[name: string]: string}} */
-  const all = { "X-Platen-Studio": "1", ...headers };
+  const all = { "X-Platen-Studio": "1", ...(bearer.value ? { Authorization: `Bearer ${bearer.value}` } : {}), ...headers };
   if (body !== undefined && !(body instanceof Blob) && !(body instanceof FormData)) all["Content-Type"] ??= "application/json";
   let response;
   try {

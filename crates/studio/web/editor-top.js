@@ -1,11 +1,13 @@
 // The bar at the top of the editor: what is edited, how far it is saved, and what can be done with it.
 
 /** @import { Editing } from "./editing.js" */
+/** @import { Session } from "./types.js" */
 
 import { html } from "./base.js";
 import { asError, request, Unreachable } from "./api.js";
 import { saveFile } from "./files.js";
 import { SaveState } from "./save-state.js";
+import { may } from "./session.js";
 import { UndoButtons } from "./undo-buttons.js";
 import { Menu, say } from "./parts.js";
 import { Icon } from "./icons.js";
@@ -29,10 +31,10 @@ async function download(editing, format) {
   }
 }
 
-/** @param {{editing: Editing, locked: boolean, onOpen: (dialog: string) => void}} props */
-function Downloads({ editing, locked, onOpen }) {
+/** @param {{editing: Editing, locked: boolean, session: Session, onOpen: (dialog: string) => void}} props */
+function Downloads({ editing, locked, session, onOpen }) {
   return html`<${Menu} label=${t("Download")} icon="download">
-    ${FORMATS.map((format) => html`<button type="button" key=${format} onClick=${() => download(editing, format)}>${format.toUpperCase()}</button>`)}
+    ${may(session, "render") && FORMATS.map((format) => html`<button type="button" key=${format} onClick=${() => download(editing, format)}>${format.toUpperCase()}</button>`)}
     <button type="button" onClick=${() => onOpen("copy")}><${Icon} name="code" />${t("Copy as program…")}</button>
     ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button"
         onClick=${() => editing.discard().then(() => say(t("The draft was discarded.")), (error) => say(error.message, true))}>
@@ -41,19 +43,19 @@ function Downloads({ editing, locked, onOpen }) {
 
 /**
  * The bar.
- * @param {{editing: Editing, locked: boolean, hasErrors: boolean, onOpen: (dialog: string) => void}} props
+ * @param {{editing: Editing, locked: boolean, session: Session, hasErrors: boolean, onOpen: (dialog: string) => void}} props
  */
-export function EditorTop({ editing, locked, hasErrors, onOpen }) {
+export function EditorTop({ editing, locked, session, hasErrors, onOpen }) {
   return html`<header class="editor-top">
-    <a class="brand-small" href="#/templates" aria-label=${t("All templates")}><img src="studio/icon.svg" alt="" width="22" height="22" /></a>
+    ${!session.template && html`<a class="brand-small" href="#/templates" aria-label=${t("All templates")}><img src="studio/icon.svg" alt="" width="22" height="22" /></a>`}
     <div class="grow row crumbs">
-      <a href="#/templates">${t("Templates")}</a><${Icon} name="chevron" /><h1 class="cut">${editing.name.value}</h1>
+      ${!session.template && html`<a href="#/templates">${t("Templates")}</a><${Icon} name="chevron" />`}<h1 class="cut">${editing.name.value}</h1>
       <code class="quiet cut wide-only">${editing.key}</code>
       ${editing.hasDraft.value ? html`<span class="badge on">${t("Draft")}</span>` : html`<span class="badge ok">${t("v{version} live", { version: editing.live.value })}</span>`}
       <${SaveState} editing=${editing} onClash=${onOpen} /></div>
     ${!locked && html`<${UndoButtons} editing=${editing} />`}
     <a class="button plain wide-only" href=${`#/templates/${editing.key}/versions`}><${Icon} name="history" />${t("Versions")}</a>
-    <${Downloads} ...${{ editing, locked, onOpen }} />
-    ${!locked && html`<button type="button" class="button primary" disabled=${hasErrors || !editing.hasDraft.value}
+    <${Downloads} ...${{ editing, locked, session, onOpen }} />
+    ${may(session, "publish") && html`<button type="button" class="button primary" disabled=${hasErrors || !editing.hasDraft.value}
         title=${hasErrors ? t("There are errors: see Problems") : ""} onClick=${() => onOpen("publish")}>${t("Publish…")}</button>`}</header>`;
 }

@@ -46,11 +46,11 @@ export function Editor({ name, session }) {
   if (failure.value) return html`<main class="content">
     <${Failure} error=${failure.value} /><p><a href="#/templates">${t("All templates")}</a></p></main>`;
   if (!root.value) return html`<main class="content"><${Loading} /></main>`;
-  return html`<${Work} key=${name} ...${{ editing, preview, root: root.value, locked: !session.mayChange }} />`;
+  return html`<${Work} key=${name} ...${{ editing, preview, root: root.value, locked: !session.mayChange, session }} />`;
 }
 
-/** @param {{editing: Editing, preview: Preview, root: Schema, locked: boolean}} props */
-function Work({ editing, preview, root, locked }) {
+/** @param {{editing: Editing, preview: Preview, root: Schema, locked: boolean, session: Session}} props */
+function Work({ editing, preview, root, locked, session }) {
   const view = useSignal("design");
   const zoom = useSignal(/** @type {"fit" | number} */ ("fit"));
   const drawer = useSignal(/** @type {boolean | null} */ (memory.get("drawer")) ?? innerHeight > 860);
@@ -97,7 +97,7 @@ function Work({ editing, preview, root, locked }) {
   const open = (/** @type {string} */ name) => { dialog.value = name; };
   const add = (/** @type {DataField} */ field, /** @type {Place | undefined} */ where) => addField(editing, root, field, where);
   return html`<div class="editor" data-pane=${pane.value}>
-    <${EditorTop} ...${{ editing, locked, hasErrors: preview.failed.value }} onOpen=${open} />
+    <${EditorTop} ...${{ editing, locked, session, hasErrors: preview.failed.value }} onOpen=${open} />
     <aside class="editor-outline" aria-label=${t("Outline")}>
       <div class="row pane-head">
         <h2 class="grow">${t("Outline")}</h2>

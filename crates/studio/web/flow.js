@@ -19,6 +19,7 @@ import { Dialog, Failure, Loading, useLoaded, say } from "./parts.js";
 import { UndoButtons, useUndoKeys } from "./undo-buttons.js";
 import { Icon } from "./icons.js";
 import { State } from "./runs.js";
+import { may } from "./session.js";
 import { t, when, duration } from "./text.js";
 
 class EditedFlow extends EditedDocument {
@@ -78,12 +79,16 @@ function newStep(type, document) {
   return { name: free(type), type, ...made[type] };
 }
 
-/** @param {string} name */
-async function load(name) {
+/**
+ * @param {string} name
+ * @param {Session} session
+ */
+async function load(name, session) {
   const response = await request("GET", `flows/${name}`);
   const flow = /** @type {FlowDefinition} */ (await response.json());
   const { flows } = /** @type {{flows: FlowEntry[]}} */ (await json("GET", "flows?limit=200"));
-  const { runs } = /** @type {{runs: RunEntry[]}} */ (await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=5`));
+  const { runs } = may(session, "runs")
+    ? /** @type {{runs: RunEntry[]}} */ (await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=5`)) : { runs: [] };
   const last = runs[0] ? /** @type {RunEntry} */ (await json("GET", `runs/${runs[0].id}`)) : null;
   return { flow, version: tagOf(response) ?? 0, published: flows.find((one) => one.key === name)?.published ?? null, runs, last };
 }
@@ -102,8 +107,8 @@ function lastTimes(run) {
   return found;
 }
 
-/** @param {{editing: EditedFlow, found: Loaded, locked: boolean, changed: boolean, busy: boolean, onSave: () => void, onPublish: () => void}} props */
-function FlowHead({ editing, found, locked, changed, busy, onSave, onPublish }) {
+/** @param {{editing: EditedFlow, found: Loaded, session: Session, locked: boolean, changed: boolean, busy: boolean, onSave: () => void, onPublish: () => void}} props */
+function FlowHead({ editing, found, session, locked, changed, busy, onSave, onPublish }) {
   const { key } = editing;
   return html`<header class="head">
     <div class="grow">
@@ -112,9 +117,10 @@ function FlowHead({ editing, found, locked, changed, busy, onSave, onPublish }) 
         ${editing.document.value.name || key} ${found.published ? html`<span class="badge ok">${t("v{version} live", { version: found.published })}</span>` : html`<span
             class="badge warn">${t("Draft only")}</span>`}
         ${changed && html`<span class="badge on">${t("Not saved")}</span>`}</h1></div>
-    ${!locked && html`<${UndoButtons} editing=${editing} />`}<a class="button" href=${`#/runs?flow=${key}`}><${Icon} name="runs" />${t("Runs")}</a>
-    ${!locked && html`<button type="button" class="button" disabled=${!changed || busy} onClick=${onSave}>${t("Save")}</button>
-      <button type="button" class="button primary" disabled=${changed || busy || found.published === found.version} onClick=${onPublish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>`;
+    ${!locked && html`<${UndoButtons} editing=${editing} />`}
+    ${may(session, "runs") && html`<a class="button" href=${`#/runs?flow=${key}`}><${Icon} name="runs" />${t("Runs")}</a>`}
+    ${!locked && html`<button type="button" class="button" disabled=${!changed || busy} onClick=${onSave}>${t("Save")}</button>`}
+    ${may(session, "publish") && html`<button type="button" class="button primary" disabled=${changed || busy || found.published === found.version} onClick=${onPublish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>`;
 }
 
 /** @param {{editing: EditedFlow, onChoose: () => void}} props */
@@ -155,7 +161,7 @@ function FlowTest({ found, trigger, mayRun, changed, onRun }) {
  * @param {{name: string, session: Session}} props
  */
 export function Flow({ name, session }) {
-  const { value, error, again } = useLoaded(async () => ({ found: await load(name), root: await schemaOfKind("flow") }), [name]);
+  const { value, error, again } = useLoaded(async () => ({ found: await load(name, session), root: await schemaOfKind("flow") }), [name]);
   const editing = useMemo(() => new EditedFlow(name), [name]);
   const problems = useSignal(/** @type {Diagnostic[]} */ ([]));
   const busy = useSignal(false);
@@ -198,7 +204,7 @@ export function Flow({ name, session }) {
   });
   const tabs = [["form", t("Step")], ["json", "JSON"], ["test", t("Test")]];
   return html`<main class="content flow-page">
-    <${FlowHead} ...${{ editing, found, locked, changed, busy: busy.value }} onSave=${save} onPublish=${publish} />
+    <${FlowHead} ...${{ editing, found, session, locked, changed, busy: busy.value }} onSave=${save} onPublish=${publish} />
     ${problems.value.length > 0 && html`<ul class="notice bad problems-of-flow">${problems.value.map((one) => html`<li>
       ${one.message} <code class="small">${one.path}</code></li>`)}</ul>`}
     <div class="flow">
@@ -211,7 +217,7 @@ export function Flow({ name, session }) {
             onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
         ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked }} />`}
         ${view.value === "json" && html`<div class="flow-json"><${JsonView} ...${{ editing, root, problems: problems.value, locked }} /></div>`}
-        ${view.value === "test" && html`<${FlowTest} ...${{ found, trigger, mayRun: !busy.value && !changed, changed }} onRun=${test} />`}</section></div>
+        ${view.value === "test" && html`<${FlowTest} ...${{ found, trigger, mayRun: !busy.value && !changed && may(session, "publish"), changed }} onRun=${test} />`}</section></div>
     ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }}
         onChoose=${(/** @type {string} */ type) => {
           if (!adding.value) return;

@@ -19,7 +19,7 @@ const RUN = /^[0-9a-z]{20,32}$/;
 const pages = () => [
   ["templates", t("Templates"), "document"], ["flows", t("Flows"), "flow"], ["runs", t("Runs"), "runs"],
   ["runs?state=failed", t("Failed runs"), "error"], ["convert", t("Convert files"), "convert"], ["operations", t("Operations"), "chart"],
-  ["audit", t("Audit log"), "history"], ["templates?new=1", t("New template"), "plus"],
+  ["audit", t("Audit log"), "history"], ["keys", t("API keys"), "key"], ["templates?new=1", t("New template"), "plus"],
 ].map(([place, name, icon]) => ({ place, name, key: "", icon }));
 
 /**

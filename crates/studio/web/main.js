@@ -5,6 +5,7 @@
 import { html, render, signal, useEffect, useSignal, memory, names } from "./base.js";
 import { asError, json, request, signedOut, online } from "./api.js";
 import { Editor } from "./editor.js";
+import { begin, Embedded, isEmbedded } from "./embed.js";
 import { Templates } from "./templates.js";
 import { Versions } from "./versions.js";
 import { Runs } from "./runs.js";
@@ -14,7 +15,9 @@ import { Flow } from "./flow.js";
 import { Convert } from "./convert.js";
 import { Operations } from "./operations.js";
 import { AuditLog } from "./audit.js";
+import { Keys } from "./keys.js";
 import { GoTo } from "./go-to.js";
+import { may } from "./session.js";
 import { SignIn } from "./sign-in.js";
 import { Failure, Loading, Toast, say } from "./parts.js";
 import { Icon } from "./icons.js";
@@ -51,6 +54,7 @@ function Page({ session }) {
   if (first === "runs") return html`<${Runs} key=${place.value} />`;
   if (first === "convert") return html`<${Convert} />`;
   if (first === "audit") return html`<${AuditLog} />`;
+  if (first === "keys") return html`<${Keys} />`;
   if (first === "operations") return html`<${Operations} />`;
   return html`<${Templates} session=${session} />`;
 }
@@ -69,9 +73,10 @@ function Nav({ session, onGo }) {
   return html`<nav class="nav" aria-label=${t("Main")}>
     <a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>
     <button type="button" class="go-button" onClick=${onGo}><${Icon} name="search" /><span>${t("Go to")}…</span><kbd>Ctrl K</kbd></button>
-    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}${link("runs", t("Runs"), "runs")}
-    ${link("convert", t("Convert files"), "convert")}${link("operations", t("Operations"), "chart")}
-    ${session.mayChange && link("audit", t("Audit log"), "history")}
+    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}
+    ${may(session, "runs") && link("runs", t("Runs"), "runs")}${may(session, "render") && link("convert", t("Convert files"), "convert")}
+    ${link("operations", t("Operations"), "chart")}
+    ${may(session, "admin") && html`${link("audit", t("Audit log"), "history")}${link("keys", t("Keys"), "key")}`}
     <button type="button" class="nav-more nav-link" aria-label=${t("Settings")} title=${t("Settings")} aria-expanded=${isOpen.value}
         onClick=${() => { isOpen.value = !isOpen.value; }}><${Icon} name="more" /></button>
     <div class=${names("nav-foot", isOpen.value && "open")}>
@@ -85,6 +90,7 @@ function Nav({ session, onGo }) {
             onChange=${(event) => { theme.value = event.currentTarget.value; memory.set("theme", theme.value); apply(theme.value); }}>
           <option value="system">${t("As the system")}</option><option value="light">${t("Light")}</option>
           <option value="dark">${t("Dark")}</option></select></label>
+      ${session.name && html`<p class="small quiet cut" title=${session.name}>${session.name}</p>`}
       <p class="small quiet">Platen ${session.version}${session.mayChange ? "" : ` · ${t("read only")}`}</p>
       ${session.needsKey && html`<button type="button" class="link small" onClick=${out}>${t("Sign out")}</button>`}</div></nav>`;
 }
@@ -113,7 +119,7 @@ function App() {
   }, []);
   if (failure.value && !session.value) return html`<main class="content"><${Failure} error=${failure.value} onRetry=${load} /></main>`;
   if (!session.value) return html`<main class="content"><${Loading} /></main>`;
-  const signIn = html`<${SignIn} onDone=${(/** @type {Session} */ found) => { session.value = found; signedOut.value = false; }} />`;
+  const signIn = html`<${SignIn} session=${session.value} over=${session.value.signedIn} onDone=${(/** @type {Session} */ found) => { session.value = found; signedOut.value = false; }} />`;
   if (!session.value.signedIn) return html`${signIn}<${Toast} />`;
   const [first, second, third] = route(place.value);
   const isEditor = first === "templates" && second && third !== "versions";
@@ -124,4 +130,6 @@ function App() {
     ${signedOut.value && html`<div class="sign-over">${signIn}</div>`}<${Toast} />`;
 }
 
-render(html`<${App} />`, document.getElementById("app"));
+if (isEmbedded) begin();
+const Root = () => (isEmbedded ? html`<${Embedded} place=${place.value} />` : html`<${App} />`);
+render(html`<${Root} />`, document.getElementById("app"));

@@ -1,9 +1,11 @@
 // German words of the page.
 
+import { access } from "./text-de-access.js";
 import { names } from "./text-de-names.js";
 
 /** By their English words. */
 export const german = {
+  ...access,
   ...names,
   "a caller that waits": "einem Aufrufer, der wartet",
   "A column for each field of the sample data": "Eine Spalte für jedes Feld der Beispieldaten",

@@ -135,6 +135,11 @@ export interface Session {
   signedIn: boolean;
   needsKey: boolean;
   mayChange: boolean;
+  scopes: string[];
+  name?: string;
+  hasProvider: boolean;
+  template?: string;
+  expiresAt?: string;
   version: string;
 }
 
@@ -209,6 +214,30 @@ export interface RunEntry {
   output?: Json;
   answer?: { status: number; body: Json };
   steps?: StepReport[] | null;
+}
+
+export interface KeyEntry {
+  id: string;
+  name: string;
+  roles: string[];
+  scopes: string[];
+  requestsPerMinute?: number;
+  createdBy: string;
+  createdAt: string;
+  expiresAt?: string;
+  isExpired: boolean;
+  lastUsedAt?: string;
+}
+
+export interface KeyList {
+  keys: KeyEntry[];
+  fromSettings: { name: string; role: string }[];
+}
+
+/** A key that was just made. */
+export interface MadeKey {
+  secret: string;
+  key: KeyEntry;
 }
 
 export interface AuditEntry {

@@ -8,6 +8,7 @@ import { html, useSignal, useEffect } from "./base.js";
 import { asError, json, list, request, statusOf, tagOf } from "./api.js";
 import { Failure, Loading, useLoaded, say } from "./parts.js";
 import { Icon } from "./icons.js";
+import { may } from "./session.js";
 import { t, tn, when, bytes } from "./text.js";
 
 /**
@@ -68,7 +69,7 @@ export function Versions({ name, session }) {
           <div class="segments" role="tablist">${[["pages", t("Side by side")], ["overlay", t("Overlay")], ["json", t("Changes")]].map(([kind, label]) => html`<button
               type="button" role="tab" aria-selected=${view.value === kind} onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
           <span class="grow"></span>
-          ${session.mayChange && older.value !== value[0].version && html`<button type="button" class="button" onClick=${() => restore(older.value)}>
+          ${may(session, "publish") && older.value !== value[0].version && html`<button type="button" class="button" onClick=${() => restore(older.value)}>
             <${Icon} name="history" />${t("Restore version {version}", { version: older.value })}</button>`}</div>
         ${view.value === "json" ? html`<${Changes} key=${`${older.value}-${newer.value}`} ...${{ name, from: older.value, to: newer.value }} />` : html`<${Pages}
             key=${`${older.value}-${newer.value}`} ...${{ name, from: older.value, to: newer.value, view, page }} />`}</section></div>`}</main>`;

@@ -8,6 +8,7 @@ mod collector;
 mod database;
 mod deferred;
 mod fleet;
+mod keys;
 mod kills;
 mod later;
 mod ledger;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use platen_delivery::TrustedProxies;
 use serde::Serialize;
 
-use super::{ConfigError, Settings, is_on};
+use super::{ConfigError, EditorConfig, OidcConfig, Settings, is_on};
 
 /// Proxies in front of the service, and how weak its settings may be.
 #[derive(Clone, Debug, Serialize)]
@@ -22,6 +22,12 @@ pub struct ExposureConfig {
     /// Origins of pages whose scripts may call the service; `*` for all.
     #[serde(rename = "cors_allowed_origins")]
     pub allowed_origins: Vec<String>,
+    /// The editor in pages of other sites.
+    #[serde(flatten)]
+    pub editor: EditorConfig,
+    /// Sign-in by an identity provider.
+    #[serde(flatten)]
+    pub oidc: OidcConfig,
     /// Whether weak settings are refused.
     #[serde(rename = "harden_production")]
     pub refuses_weak_settings: bool,
@@ -48,6 +54,8 @@ impl ExposureConfig {
             trusted: Arc::new(trusted),
             is_protocol_expected,
             allowed_origins: settings.cors_allowed_origins.clone().unwrap_or_default(),
+            editor: EditorConfig::resolve(settings)?,
+            oidc: OidcConfig::resolve(settings)?,
             refuses_weak_settings: is_on(settings.harden_production),
         })
     }

@@ -96,6 +96,7 @@ impl Config {
             ("METRICS_TOKEN", &self.metrics_token),
             ("WORKER_TOKEN", &self.worker_token),
             ("WEBHOOK_SECRET", &self.webhook_secret),
+            ("EDITOR_TOKEN_SECRET", &self.exposure.editor.token_secret),
         ];
         for (name, secret) in single {
             secrets.extend(secret.as_deref().map(|secret| (name, secret)));
@@ -154,6 +155,15 @@ impl Config {
         if origins.iter().any(|origin| is_plain_url(origin)) {
             let advice = "pages that come without TLS may call the service: name https:// origins";
             findings.add("CORS_ALLOWED_ORIGINS", advice);
+        }
+        let framing = &self.exposure.editor.frame_ancestors;
+        if framing.iter().any(|origin| is_plain_url(origin)) {
+            let advice = "pages that come without TLS may frame the editor: name https:// origins";
+            findings.add("EDITOR_FRAME_ANCESTORS", advice);
+        }
+        if (self.exposure.oidc.issuer.as_deref()).is_some_and(is_plain_url) {
+            let advice = "who signs in is asked for without TLS: use an https:// issuer";
+            findings.add("OIDC_ISSUER", advice);
         }
         if self.results.public_url.as_deref().is_some_and(is_plain_url) {
             let advice = "links to results do not use TLS: set an https:// address";

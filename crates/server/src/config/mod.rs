@@ -3,11 +3,12 @@
 
 mod bind;
 mod download;
+mod editor;
 mod exposure;
 mod flow;
-mod foreign;
 mod gotenberg;
 mod hardening;
+mod oidc;
 mod outside;
 mod print;
 mod process;
@@ -34,11 +35,12 @@ use serde::Serialize;
 
 pub use self::{
     download::DownloadConfig,
+    editor::EditorConfig,
     exposure::ExposureConfig,
     flow::FlowConfig,
-    foreign::{FOREIGN, Foreign},
     gotenberg::GotenbergConfig,
     hardening::Weakness,
+    oidc::OidcConfig,
     outside::{DatabaseConfig, MailConfig},
     process::{CONTROLLER_SOCKET, ProcessConfig},
     result::ResultConfig,
@@ -219,9 +221,6 @@ pub struct Config {
     /// Distributed traces.
     #[serde(flatten)]
     pub trace: TraceConfig,
-    /// Variables of another product that are set but have no effect here.
-    #[serde(skip)]
-    pub foreign: Vec<Foreign>,
 }
 
 /// Most worker processes.
@@ -241,11 +240,9 @@ impl Config {
             .map(Settings::from_toml)
             .transpose()?
             .unwrap_or_default();
-        let foreign = foreign::set_in(&environment);
         let variables = Settings::from_environment(&environment)?;
         let settings = flags.or(variables).or(file).or_amazon(environment);
-        let config = Self::resolve(settings)?;
-        Ok(Self { foreign, ..config })
+        Self::resolve(settings)
     }
 
     /// Fills in defaults. Defaults per core are divided among the worker processes, except the flow
@@ -320,7 +317,6 @@ impl Config {
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),
             chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
             chromium_allow_private_addresses: is_on(settings.chromium_allow_private_addresses),
-            foreign: Vec::new(),
         })
     }
 
@@ -397,7 +393,8 @@ impl Config {
     /// True if requests need an API key.
     #[must_use]
     pub fn has_keys(&self) -> bool {
-        !self.api_key_admin.is_empty() || !self.api_key_render.is_empty()
+        let has_keys = !self.api_key_admin.is_empty() || !self.api_key_render.is_empty();
+        has_keys || self.exposure.oidc.issuer.is_some()
     }
 
     /// Longest time from a request to its document, including the wait for a slot.

@@ -33,6 +33,8 @@ impl Config {
         match name {
             "api_key_admin" => Some(self.api_key_admin.len()),
             "api_key_render" => Some(self.api_key_render.len()),
+            "editor_token_secret" => Some(usize::from(self.exposure.editor.token_secret.is_some())),
+            "oidc_client_secret" => Some(usize::from(self.exposure.oidc.client_secret.is_some())),
             "metrics_token" => Some(usize::from(self.metrics_token.is_some())),
             "webhook_secret" => Some(usize::from(self.webhook_secret.is_some())),
             "smtp_url" => Some(usize::from(self.mail.url.is_some())),

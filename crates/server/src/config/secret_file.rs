@@ -100,7 +100,7 @@ mod tests {
             "database_url" => "postgres://user:word@localhost/database",
             "redis_url" => "redis://user:word@localhost",
             "smtp_url" => "smtps://user:word@mail.example.com",
-            "link_secret" => "a-secret-of-a-file-with-32-letters-or-more",
+            "link_secret" | "editor_token_secret" => "a-secret-of-a-file-with-32-letters-or-more",
             _ => "a-secret-of-a-file",
         }
     }

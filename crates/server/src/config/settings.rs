@@ -142,7 +142,17 @@ settings! {
     }
     "Access" {
         api_key_admin: Vec<String> = secret "API_KEY_ADMIN", "none", "API keys for all operations; at least 8 characters each. Without any API key the service listens only on loopback addresses and Unix sockets.";
-        api_key_render: Vec<String> = secret "API_KEY_RENDER", "none", "API keys for everything except changes to templates, flows and custom actions.";
+        api_key_render: Vec<String> = secret "API_KEY_RENDER", "none", "API keys with the role `operator` ([roles](roles.md)): everything except changes to templates, flows, custom actions and keys.";
+        editor_token_secret: String = secret "EDITOR_TOKEN_SECRET", "none", "Secret that [editor tokens](access.md#editor-tokens) are signed with, the same at all services; at least 32 characters. Without it there are none.";
+        editor_frame_ancestors: Vec<String> = "EDITOR_FRAME_ANCESTORS", "none", "Origins whose pages may have the editor in a frame, such as `https://app.example.com`.";
+        oidc_issuer: String = "OIDC_ISSUER", "none", "Identity provider whose users [sign in to Studio](access.md#sign-in-with-openid-connect): its issuer, as its description names it.";
+        oidc_client_id: String = "OIDC_CLIENT_ID", "none", "Client ID of this service at the identity provider.";
+        oidc_client_secret: String = secret "OIDC_CLIENT_SECRET", "none", "Client secret of this service at the identity provider; not needed for a public client.";
+        oidc_scopes: String = "OIDC_SCOPES", "openid profile email", "Scopes that the identity provider is asked for.";
+        oidc_roles_claim: String = "OIDC_ROLES_CLAIM", "groups", "Claim whose values become roles; dots lead into objects, as in `realm_access.roles`.";
+        oidc_roles: Vec<String> = "OIDC_ROLES", "none", "Roles by values of the claim, `VALUE=ROLE,VALUE=ROLE`, such as `doc-admins=admin,editors=publisher`.";
+        oidc_default_role: String = "OIDC_DEFAULT_ROLE", "none", "Role of every user of the identity provider; without it, users without a mapped value are refused.";
+        oidc_allow_private_addresses: bool = "OIDC_ALLOW_PRIVATE_ADDRESSES", "false", "Reach the identity provider at loopback and private addresses, too.";
         metrics_token: String = secret "METRICS_TOKEN", "none", "Bearer token for `/metrics`; without it `/metrics` is open to everyone.";
         rate_limit_max: u32 = "RATE_LIMIT_MAX", "60000", "Requests per minute and client, counted per process; 0 for no limit.";
         rate_limit_render_max: u32 = "RATE_LIMIT_RENDER_MAX", "60000", "Renderings per minute and client, counted per process; each item of a batch counts. 0 for no limit.";

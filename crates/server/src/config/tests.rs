@@ -50,18 +50,6 @@ fn what_is_printed_explains_every_setting() {
 }
 
 #[test]
-fn variables_of_another_product_are_told() {
-    let config = |value| load("", &[("EDITOR_TOKEN_SECRET", value)], Settings::default());
-    let set = config("secret").unwrap();
-    let [only] = set.foreign.as_slice() else {
-        panic!("{:?}", set.foreign);
-    };
-    assert_eq!(only.variable, "EDITOR_TOKEN_SECRET");
-    assert!(only.instead.contains("API_KEY_ADMIN"));
-    assert!(config("").unwrap().foreign.is_empty());
-}
-
-#[test]
 fn mistakes_come_with_a_hint() {
     let unknown = load("rate_limit_mx = 1", &[], Settings::default()).unwrap_err();
     assert!(unknown.hint.unwrap().contains("rate_limit_max"));

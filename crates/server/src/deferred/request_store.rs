@@ -30,11 +30,12 @@ const DONE_RETENTION: Duration = Duration::from_secs(600);
 /// Longest description of a request, in bytes. The server bounds heads far below.
 const MAX_HEAD_BYTES: u32 = 1 << 20;
 /// Headers that are not stored: credentials have been checked already.
-const SECRET: [&str; 4] = [
+const SECRET: [&str; 5] = [
     "authorization",
     "cookie",
     "proxy-authorization",
     "x-api-key",
+    "x-editor-token",
 ];
 
 /// The requests that wait for their execution, or for a retry of it.

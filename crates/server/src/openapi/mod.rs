@@ -8,7 +8,11 @@ mod problems;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value as Json, json};
 
-use crate::{operation::Operation, problem::ProblemDocument};
+use crate::{
+    operation::Operation,
+    problem::ProblemDocument,
+    scope::{Role, Scope},
+};
 
 const ABOUT: &str = "Renders templates with JSON data to PDF, HTML, DOCX, PPTX, XLSX, CSV, PNG and \
     SVG.\n\n\
@@ -46,6 +50,8 @@ pub(crate) fn document(operations: &[Operation]) -> Json {
             "description": ABOUT,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
+        "x-platen-roles": roles(),
+        "x-platen-scopes": scopes(),
         "servers": [{"url": "/"}],
         "tags": [
             {"name": "render", "description": "Rendering and conversion of documents."},
@@ -60,7 +66,7 @@ pub(crate) fn document(operations: &[Operation]) -> Json {
             "securitySchemes": {
                 "apiKey": {
                     "type": "apiKey", "in": "header", "name": "X-Api-Key",
-                    "description": "A key from API_KEY_ADMIN (all operations) or API_KEY_RENDER (all except changes to templates, flows and custom actions).",
+                    "description": "A key that `POST /keys` has made, or one from API_KEY_ADMIN (the role admin) or API_KEY_RENDER (the role operator). `x-platen-scopes` of an operation lists the scopes of which the key needs one.",
                 },
                 "bearer": {"type": "http", "scheme": "bearer", "description": "The same keys as bearer tokens."},
             },
@@ -68,6 +74,22 @@ pub(crate) fn document(operations: &[Operation]) -> Json {
             "responses": problems::components(),
         },
     })
+}
+
+/// The scopes of each role.
+fn roles() -> Json {
+    let roles = Role::ALL.into_iter().map(|role| {
+        let scopes: Vec<Scope> = role.scopes().iter().collect();
+        (role.as_str().to_owned(), json!(scopes))
+    });
+    Json::Object(roles.collect())
+}
+
+/// What each scope allows.
+fn scopes() -> Json {
+    let scopes = Scope::ALL.into_iter();
+    let scopes = scopes.map(|scope| (scope.as_str().to_owned(), json!(scope.about())));
+    Json::Object(scopes.collect())
 }
 
 fn generator() -> SchemaGenerator {

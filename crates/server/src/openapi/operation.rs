@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{example, problems};
 use crate::{
-    auth::Access,
     operation::{Answer, Operation, RequestBody, Tag},
+    scope::Access,
 };
 
 /// Describes an operation and registers the schemas of its types with `generator`.
@@ -28,7 +28,13 @@ pub(super) fn describe(operation: &Operation, generator: &mut SchemaGenerator) -
         Access::Open => described["security"] = json!([]),
         Access::Metrics => described["security"] = json!([{}, {"bearer": []}]),
         // The document-level security applies.
-        Access::Render | Access::Admin => {}
+        Access::AnyOf(scopes) => {
+            let scopes: Vec<_> = scopes.iter().collect();
+            described["x-platen-scopes"] = json!(scopes);
+            if operation.for_editor {
+                described["x-platen-editor-token"] = json!(true);
+            }
+        }
     }
     example::add(operation, &mut described);
     described

@@ -9,7 +9,7 @@ pub(super) const REQUEST_ID: (&str, &str) = ("X-Request-Id", "ID of the request,
 const PROBLEMS: [(u16, &str, &str); 20] = [
     (400, "BadRequest", "The request is malformed; `detail` says where."),
     (401, "Unauthorized", "The API key is missing or unknown."),
-    (403, "Forbidden", "The API key lacks the admin scope, or the signature of the link is invalid."),
+    (403, "Forbidden", "The API key lacks the scope that the operation needs, or the signature of the link is invalid."),
     (404, "NotFound", "No such template, version, format or result."),
     (406, "NotAcceptable", "None of the media types in Accept is available."),
     (408, "RequestTimeout", "The body arrived too slowly."),

@@ -5,12 +5,23 @@ use serde_json::json as value;
 use super::{
     Answer, Content, Kind, Parameter, RequestBody, Route, Tag, header, parameter, path, query,
 };
-use crate::auth::Access;
+use crate::scope::{Access, Scope};
 
 impl<S> Route<S> {
-    /// Sets the access level; the default is a key of any scope.
+    /// Needs this scope; the default is [`Scope::Render`].
+    pub fn scope(self, scope: Scope) -> Self {
+        self.access(Access::scope(scope))
+    }
+
+    /// Sets the access level.
     pub fn access(mut self, access: Access) -> Self {
         self.operation.access = access;
+        self
+    }
+
+    /// Lets editor tokens for the template in the path use it.
+    pub fn for_editor(mut self) -> Self {
+        self.operation.for_editor = true;
         self
     }
 

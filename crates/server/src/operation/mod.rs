@@ -13,7 +13,7 @@ pub use self::{
     parameter::{IF_NONE_MATCH, Parameter, RANGES, header, path, query},
     route::{Mounted, Route, delete, get, post, put},
 };
-use crate::auth::Access;
+use crate::scope::Access;
 
 /// How the rate limits count a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,8 @@ pub struct Operation {
     pub name: &'static str,
     /// Required access level.
     pub access: Access,
+    /// Whether an editor token for the template in the path may use it.
+    pub for_editor: bool,
     /// How rate limits count a request.
     pub kind: Kind,
     /// Section in the description.
@@ -107,14 +109,21 @@ impl Operation {
         id
     }
 
+    /// Whether a request to `path` may come with an editor token for `template`. Handlers of paths
+    /// without a key check what the request names.
+    pub(crate) fn is_for_editor(&self, template: &str, path: &str) -> bool {
+        let is_other = || path.split('/').nth(2) != Some(template);
+        self.for_editor && !(self.path.starts_with("/templates/") && is_other())
+    }
+
     /// All problem statuses of the operation, sorted.
     pub fn problems(&self) -> Vec<u16> {
         let mut statuses = self.more_problems.clone();
         statuses.push(500);
         match self.access {
             Access::Open => {}
-            Access::Metrics | Access::Render => statuses.push(401),
-            Access::Admin => statuses.extend([401, 403]),
+            Access::Metrics => statuses.push(401),
+            Access::AnyOf(_) => statuses.extend([401, 403]),
         }
         if self.kind != Kind::Probe {
             statuses.push(429);

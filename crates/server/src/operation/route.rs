@@ -7,7 +7,7 @@ use axum::{
 };
 
 use super::{Kind, Operation, Tag};
-use crate::auth::Access;
+use crate::scope::{Access, Scope};
 
 /// An operation and its handler; `S` is the handler's state.
 pub struct Route<S> {
@@ -18,6 +18,12 @@ pub struct Route<S> {
 }
 
 impl<S> Route<S> {
+    /// Whether it replaces or deletes what its path ends with a key of.
+    #[must_use]
+    pub fn changes_whole(&self) -> bool {
+        self.operation.method != "GET" && self.operation.path.ends_with("/{key}")
+    }
+
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &'static str {
@@ -74,7 +80,8 @@ fn route<S, H>(method: &'static str, path: &'static str, handler: MethodRouter<S
             method,
             path,
             name: name.unwrap_or_default(),
-            access: Access::Render,
+            access: Access::scope(Scope::Render),
+            for_editor: false,
             kind: Kind::Plain,
             tag: Tag::Service,
             summary: "",

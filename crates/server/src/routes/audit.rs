@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::extract::Query;
 use crate::{
-    auth::Access,
+    auth::Scope,
     operation::{Route, Tag, description, get, query, schema_of},
     problem::Problem,
     respond::{bytes_of, moment},
@@ -32,7 +32,7 @@ pub(crate) fn routes() -> Vec<Route<Arc<dyn AuditStore>>> {
         json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
     let all = vec![
         get("/audit", list_audit)
-            .access(Access::Admin)
+.scope(Scope::Admin)
             .summary("Reads the audit log as NDJSON: who changed templates, flows, custom actions and runs.")
             .parameter(query("after", number(), "Entries after this number, oldest first; 0 for all."))
             .parameter(query("before", number(), "Entries before this number, newest first, as without both."))

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::extract::Query;
 use crate::{
-    auth::{Access, Keys},
+    auth::{Access, Keys, Scope},
     intake::{Intake, body},
     metrics::Metrics,
     operation::{
@@ -47,10 +47,11 @@ pub(crate) fn routes() -> Vec<Route<PieceApi>> {
     let about_expires = "Expiry of the link, in seconds since 1970.";
     let all = vec![
         get("/pieces", list_pieces)
+.scope(Scope::Read)
             .summary("Lists the stored custom actions.")
             .answer(200, operation::json::<PieceList>()),
         named(put("/pieces/{name}/{version}", put_piece))
-            .access(Access::Admin)
+.scope(Scope::Admin)
             .summary(
                 "Stores a custom action: a ZIP of `piece.json` and its bundle. Versions are immutable.",
             )
@@ -58,13 +59,14 @@ pub(crate) fn routes() -> Vec<Route<PieceApi>> {
             .answer(201, operation::json::<PieceDocument>())
             .problems(&[422]),
         named(get("/pieces/{name}/{version}", get_piece))
+.scope(Scope::Read)
             .summary("Reads the archive of a custom action; its digest is the ETag.")
             .parameter(header(IF_NONE_MATCH))
             .parameter(header(range))
             .parameter(header(if_range))
             .answer(200, binary(&["application/zip"])),
         named(delete("/pieces/{name}/{version}", delete_piece))
-            .access(Access::Admin)
+.scope(Scope::Admin)
             .summary("Deletes a custom action.")
             .answer(204, operation::Content::default()),
         named(get("/pieces/{name}/{version}/link", get_piece_link))

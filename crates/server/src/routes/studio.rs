@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::page::Page;
 use crate::{
-    auth::{Access, Keys},
+    auth::{Access, Caller, Keys, Scope},
     base_url,
     intake::{Intake, body},
     operation::{self, IF_NONE_MATCH, Route, Tag, delete, get, header, path, post, text},
@@ -53,16 +53,53 @@ pub(crate) struct Session {
     signed_in: bool,
     /// Whether an API key is configured, so that users have to sign in.
     needs_key: bool,
-    /// Whether templates and flows may be changed.
+    /// Whether drafts of templates and flows may be changed.
     may_change: bool,
+    /// What else is allowed.
+    scopes: Vec<Scope>,
+    /// Who is signed in, as the audit log names it; absent if no API key is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// Key of the only template that may be used, with an editor token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    template: Option<String>,
+    /// When the editor token ends, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// Whether an identity provider signs users in, at `/studio/sign-in`.
+    has_provider: bool,
     /// Version of the service.
     version: &'static str,
+}
+
+impl Session {
+    /// The session of a caller, if there is one.
+    fn of(caller: Option<&Caller>, keys: &Keys) -> Self {
+        let scopes = caller.map(Caller::scopes).unwrap_or_default();
+        let identity = match caller {
+            Some(Caller::Known(identity)) => Some(identity),
+            _ => None,
+        };
+        let only = identity.and_then(|identity| identity.only.as_ref());
+        Self {
+            signed_in: caller.is_some(),
+            needs_key: keys.are_needed(),
+            has_provider: keys.has_users,
+            may_change: scopes.has(Scope::Draft),
+            scopes: scopes.iter().collect(),
+            name: identity.map(|identity| identity.name.clone()),
+            template: only.map(|(template, _)| template.clone()),
+            expires_at: only.map(|(_, end)| respond::moment(*end as i64 * 1_000)),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
 }
 
 /// The files must match each other: browsers revalidate each one, usually with a 304.
 const CACHE: &str = "no-cache";
 
-static INDEX: LazyLock<Page> = LazyLock::new(|| Page::new(platen_studio::INDEX.bytes.to_vec()));
+pub(super) static INDEX: LazyLock<Page> =
+    LazyLock::new(|| Page::new(platen_studio::INDEX.bytes.to_vec()));
 static FILES: LazyLock<FxHashMap<&'static str, (&'static str, Page)>> = LazyLock::new(|| {
     let page = |one: &'static Asset| (one.name, (one.media_type, Page::new(one.bytes.to_vec())));
     platen_studio::files().map(page).collect()
@@ -142,13 +179,8 @@ pub(crate) async fn get_session(
     State(api): State<StudioApi>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let may = |access| api.keys.check(&headers, access).is_ok();
-    Ok(answer(&Session {
-        signed_in: may(Access::Render),
-        needs_key: api.keys.are_needed(),
-        may_change: may(Access::Admin),
-        version: env!("CARGO_PKG_VERSION"),
-    }))
+    let caller = api.keys.caller(&headers).ok();
+    Ok(answer(&Session::of(caller.as_ref(), &api.keys)))
 }
 
 /// Signs a browser in.
@@ -161,14 +193,10 @@ pub(crate) async fn create_session(
     session::check_origin(&Method::POST, &headers)?;
     let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
     let request: SignIn = body::parse(&bytes)?;
-    let (fingerprint, is_admin) = api.keys.fingerprint(&request.key)?;
-    let cookie = api.sessions.begin(&fingerprint, is_secure(&api));
-    let mut response = answer(&Session {
-        signed_in: true,
-        needs_key: true,
-        may_change: is_admin,
-        version: env!("CARGO_PKG_VERSION"),
-    });
+    let identity = api.keys.sign_in(&request.key)?;
+    let cookie = api.sessions.begin(&identity.reference, is_secure(&api));
+    let caller = Caller::Known(identity);
+    let mut response = answer(&Session::of(Some(&caller), &api.keys));
     response
         .headers_mut()
         .extend(cookie.map(|cookie| (SET_COOKIE, cookie)));

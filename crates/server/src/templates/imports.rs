@@ -6,6 +6,7 @@ use platen_document::{
     Diagnostic, MAX_TEMPLATE_BYTES,
     imports::{Wanted, embed, strip, wanted},
 };
+use platen_fault::Code;
 use platen_storage::Error;
 
 use super::TemplateRepository;
@@ -47,6 +48,35 @@ impl TemplateRepository {
             return Err(Problem::mistakes(found));
         }
         Ok(embed(&source, &contents).into())
+    }
+
+    /// Checks that a template imports no others than the current version of `key` does: who may use
+    /// one template must not see others through it.
+    ///
+    /// # Errors
+    /// 403 for another import.
+    pub(crate) async fn check_imports(&self, key: &str, source: &[u8]) -> Result<(), Problem> {
+        // Content that the client sends does not count: it is replaced.
+        let asked = wanted(&strip(source));
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let known = match self.store.get(key.to_owned(), None).await {
+            Ok(stored) => wanted(&strip(&stored.source)),
+            Err(Error::NotFound) => Vec::new(),
+            Err(error) => return Err(self.problem(&error)),
+        };
+        let is_known = |one: &Wanted| known.iter().any(|other| other.template == one.template);
+        match asked.into_iter().find(|one| !is_known(one)) {
+            Some(other) => Err(Problem::new(
+                Code::Forbidden,
+                format!(
+                    "this editor token does not allow the import of `{}`: publish it with a key first",
+                    other.template
+                ),
+            )),
+            None => Ok(()),
+        }
     }
 
     async fn not_found(&self, wanted: Wanted) -> Result<Diagnostic, Problem> {

@@ -4,6 +4,7 @@ pub mod audit;
 pub mod documents;
 pub mod drafts;
 mod endings;
+pub mod keys;
 pub mod peers;
 pub mod postgres;
 pub mod runs;

@@ -27,6 +27,8 @@ pub enum Signal {
     Template(String),
     /// A flow was written or deleted, by its key.
     Flow(String),
+    /// An API key was made or deleted.
+    Keys,
     /// What clients used of a limit that counts in all services; the sender says how to read it.
     Used(String),
     /// Signals may have been lost: anything may have changed.

@@ -7,6 +7,7 @@ mod contract;
 mod copies;
 mod drafts;
 mod expiring;
+mod keys;
 mod kill;
 mod postgres;
 mod redis;

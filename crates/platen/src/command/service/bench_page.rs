@@ -11,7 +11,7 @@ use platen_fault::{Code, Resource};
 
 use platen_server::{
     Extension,
-    auth::Access,
+    auth::Scope,
     operation::{Mounted, Route, get, text},
     problem::Problem,
     respond::bytes_of,
@@ -40,7 +40,7 @@ fn routes() -> Vec<Route<Option<PathBuf>>> {
     let about = "A page of benchmark results; 404 without BENCH_RESULTS_DIR.";
     vec![
         get("/bench", get_bench)
-            .access(Access::Admin)
+            .scope(Scope::Admin)
             .summary(about)
             .answer(200, text(&["text/html"]))
             .problems(&[404]),

@@ -152,6 +152,14 @@ fn weak_surroundings() -> Vec<Row> {
 
 fn weak_connections() -> Vec<Row> {
     vec![
+        row("OIDC_ISSUER", "https:// issuer", |it| {
+            it.oidc_issuer = text("http://id.example.com");
+            it.oidc_client_id = text("platen");
+            it.oidc_default_role = text("viewer");
+        }),
+        row("EDITOR_FRAME_ANCESTORS", "https:// origins", |it| {
+            it.editor_frame_ancestors = list(&["http://app.example.com"]);
+        }),
         row("DATABASE_URL", "without TLS", |it| {
             it.database_url = text("postgres://u:p@db.example.com/d");
         }),

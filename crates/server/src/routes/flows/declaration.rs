@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     accepted_run::declared as accepted,
-    auth::Access,
+    auth::{Access, Scope, Scopes},
     operation::{
         self, Content, Route, Tag, any_json, binary, delete, get, header, path, post, put, query,
         text,
@@ -43,11 +43,12 @@ pub(crate) fn routes() -> Vec<Route<FlowApi>> {
 fn flow_routes() -> Vec<Route<FlowApi>> {
     vec![
         get("/flows", content::list_flows)
+            .scope(Scope::Read)
             .summary("Lists flows.")
             .paged()
             .answer(200, operation::json::<FlowList>()),
         post("/flows", content::create_flow)
-            .access(Access::Admin)
+            .scope(Scope::Draft)
             .summary("Stores a new flow, as a draft.")
             .parameter(header(CHANGE_NOTE))
             .body(operation::json::<Flow>())
@@ -56,13 +57,14 @@ fn flow_routes() -> Vec<Route<FlowApi>> {
             .answer_headers(&[LOCATION])
             .problems(&[409]),
         get("/flows/{key}", content::get_flow)
+            .scope(Scope::Read)
             .summary("Reads the current version of a flow.")
             .key()
             .conditional()
             .answer(200, operation::json::<Flow>())
             .answer_headers(&VERSION_HEADERS),
         put("/flows/{key}", content::update_flow)
-            .access(Access::Admin)
+            .scope(Scope::Draft)
             .summary("Stores a new version of a flow, as a draft.")
             .key()
             .expects_version()
@@ -71,7 +73,7 @@ fn flow_routes() -> Vec<Route<FlowApi>> {
             .answer(200, operation::json::<VersionDocument>())
             .answer_headers(&VERSION_HEADERS),
         delete("/flows/{key}", content::delete_flow)
-            .access(Access::Admin)
+            .scope(Scope::Publish)
             .summary("Deletes a flow; its runs stay.")
             .key()
             .expects_version()
@@ -82,11 +84,13 @@ fn flow_routes() -> Vec<Route<FlowApi>> {
 fn version_routes() -> Vec<Route<FlowApi>> {
     vec![
         get("/flows/{key}/versions", content::list_flow_versions)
+            .scope(Scope::Read)
             .summary("Lists versions of a flow.")
             .key()
             .paged()
             .answer(200, operation::json::<FlowVersionList>()),
         get("/flows/{key}/versions/{version}", content::get_flow_version)
+            .scope(Scope::Read)
             .summary("Reads a version of a flow.")
             .key()
             .version()
@@ -94,13 +98,13 @@ fn version_routes() -> Vec<Route<FlowApi>> {
             .answer(200, operation::json::<Flow>())
             .answer_headers(&VERSION_HEADERS),
         post("/flows/{key}/publication", content::publish_flow)
-            .access(Access::Admin)
+            .scope(Scope::Publish)
             .summary("Publishes a version: the flow's triggers start it.")
             .key()
             .optional_body(operation::json::<Publication>())
             .answer(200, operation::json::<Publication>()),
         delete("/flows/{key}/publication", content::unpublish_flow)
-            .access(Access::Admin)
+            .scope(Scope::Publish)
             .summary("Unpublishes the flow: its triggers stop.")
             .key()
             .answer(204, Content::default()),
@@ -109,7 +113,7 @@ fn version_routes() -> Vec<Route<FlowApi>> {
 
 fn starts() -> Vec<Route<FlowApi>> {
     let version = json!({"type": "integer", "minimum": 1});
-    let about_version = "Version to run, published or not; needs an admin key.";
+    let about_version = "Version to run, published or not; needs the scope `publish`.";
     let about_trigger = "Value of `trigger` in the flow. For a webhook flow it needs `body`, as in a webhook request.";
     let create = post("/flows/{key}/runs", run::create_run)
         .summary("Starts a flow manually; the body becomes `trigger`.")
@@ -154,9 +158,13 @@ fn starts() -> Vec<Route<FlowApi>> {
     ]
 }
 
+/// Who starts runs may follow and cancel those whose ID is known.
+const ONE_RUN: Access = Access::AnyOf(Scopes::of(&[Scope::Render, Scope::Runs]));
+
 fn run_routes() -> Vec<Route<FlowApi>> {
     let string = || json!({"type": "string"});
     let retry = named(post("/runs/{id}/retry", run::retry_run))
+        .scope(Scope::Runs)
         .summary("Retries a finished run from a given step.")
         .optional_body(operation::json::<RetryRequest>())
         .problems(&[409]);
@@ -174,6 +182,7 @@ fn run_routes() -> Vec<Route<FlowApi>> {
         .problems(&[409]);
     vec![
         get("/runs", run::list_runs)
+            .scope(Scope::Runs)
             .summary("Lists runs, newest first.")
             .paged()
             .parameter(query("flow", string(), "Key of a flow."))
@@ -194,17 +203,21 @@ fn run_routes() -> Vec<Route<FlowApi>> {
             ))
             .answer(200, operation::json::<RunList>()),
         named(get("/runs/{id}", run::get_run))
+            .access(ONE_RUN)
             .summary("Reads a run with its steps and timings.")
             .answer(200, operation::json::<RunDocument>()),
         named(get("/runs/{id}/output", run::get_run_output))
+            .access(ONE_RUN)
             .summary("Returns the answer of a run as its caller would receive it.")
             .answer(200, any_json().or(binary(&["*/*"])))
             .answer_is("A file, text or JSON.")
             .problems(&[403, 409, 413, 415, 422, 429, 501, 502, 503, 504]),
         named(get("/runs/{id}/events", run::get_run_events))
+            .access(ONE_RUN)
             .summary("Streams the events of a run as server-sent events.")
             .answer(200, text(&["text/event-stream"])),
         named(post("/runs/{id}/cancel", run::cancel_run))
+            .access(ONE_RUN)
             .summary("Cancels an unfinished run.")
             .answer(200, operation::json::<RunDocument>())
             .problems(&[409]),

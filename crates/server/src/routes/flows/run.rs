@@ -33,7 +33,7 @@ use super::{
 };
 use crate::{
     accepted_run::{idempotency_key, response as accepted},
-    auth::Access,
+    auth::{Access, Scope},
     deferred,
     intake::body,
     problem::Problem,
@@ -62,8 +62,8 @@ pub(crate) async fn create_run(
     let dispatcher = &api.flows.dispatcher;
     let flow = match query.version {
         Some(version) => {
-            // Only the admin scope may run drafts.
-            api.keys.check(&headers, Access::Admin)?;
+            // A version that is not published is not for everybody who may start flows.
+            api.keys.check(&headers, Access::scope(Scope::Publish))?;
             dispatcher.version(&path.key, version).await?
         }
         None => dispatcher.flow(&path.key).await?,

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     accepted_run::{RUN_ID, add_run, idempotency_key, response as accepted},
-    auth::Access,
+    auth::{Access, Scope},
     intake::body,
     problem::Problem,
     rendering::slots::Slots,
@@ -34,9 +34,10 @@ use crate::{
 };
 
 /// Headers hidden from flows.
-const HIDDEN: [&str; 4] = [
+const HIDDEN: [&str; 5] = [
     "authorization",
     "x-api-key",
+    "x-editor-token",
     "cookie",
     "proxy-authorization",
 ];
@@ -156,7 +157,7 @@ async fn accept(
     });
     // Callers without a key must not learn which flows exist.
     if !open {
-        api.keys.check(headers, Access::Render)?;
+        api.keys.check(headers, Access::scope(Scope::Render))?;
     }
     let flow = flow?;
     if !matches!(flow.loaded.flow().trigger, Trigger::Webhook { .. }) {

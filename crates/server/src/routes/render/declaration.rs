@@ -14,6 +14,7 @@ use super::{
     response::DOCUMENT_HEADERS,
 };
 use crate::{
+    auth::{Access, Scope, Scopes},
     deferred,
     operation::{self, Content, Kind, Route, Tag, binary, description, path, post, schema_of},
     rendering::validation::Validation,
@@ -30,11 +31,14 @@ pub(crate) fn routes() -> Vec<Route<RenderApi>> {
             .summary("Renders a document in this format.")
             .parameter(format()),
         post("/render/validate", create::validate_render)
+            .access(Access::AnyOf(Scopes::of(&[Scope::Preview, Scope::Render])))
             .kind(Kind::Render)
             .summary("Says what is wrong with template and data, without rendering.")
             .body(operation::json::<RenderRequest>())
             .answer(200, operation::json::<Validation>()),
         post("/render/preview", preview::preview_render)
+            .for_editor()
+            .scope(Scope::Preview)
             .kind(Kind::Render)
             .summary(
                 "Shows pages of a template that may be unsaved, and where its nodes are on them. \

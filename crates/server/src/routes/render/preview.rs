@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use axum::{body::Body, extract::State, response::Response};
+use axum::{Extension, body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode};
 use platen_document::{Diagnostic, template::Template};
 use platen_fault::Code;
@@ -13,6 +13,7 @@ use serde_json::{Value as Json, value::RawValue};
 
 use super::{RenderApi, create::no_template};
 use crate::{
+    auth::Actor,
     intake::body,
     problem::Problem,
     rendering::{
@@ -21,6 +22,7 @@ use crate::{
     },
     respond::json,
     routes::templates::draft::sample,
+    templates::TemplateRepository,
 };
 
 /// Maximum number of pages of a preview.
@@ -134,6 +136,7 @@ struct Drawn {
 /// Shows pages of a template.
 pub(crate) async fn preview_render(
     State(api): State<RenderApi>,
+    Extension(actor): Extension<Actor>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -142,6 +145,9 @@ pub(crate) async fn preview_render(
     check(&request)?;
     let start = Instant::now();
     let templates = &api.renderer.templates;
+    if let Some(only) = actor.only() {
+        check_editor(templates, &request, only).await?;
+    }
     let found = match (&request.template, &request.definition) {
         (Some(key), None) => templates.find(key, request.version).await?,
         (None, Some(definition)) => templates.unsaved(definition.get()).await?,
@@ -188,6 +194,27 @@ pub(crate) async fn preview_render(
         warnings: done.rendered.warnings,
     };
     Ok(json(StatusCode::OK, &answer))
+}
+
+/// Checks that a preview for an editor token shows its template only.
+async fn check_editor(
+    templates: &TemplateRepository,
+    request: &PreviewRequest,
+    only: &str,
+) -> Result<(), Problem> {
+    let named = [&request.template, &request.sample];
+    if named.into_iter().flatten().any(|key| key != only) {
+        let detail = format!("this editor token is for the template `{only}` only");
+        return Err(Problem::new(Code::Forbidden, detail));
+    }
+    match &request.definition {
+        Some(definition) => {
+            templates
+                .check_imports(only, definition.get().as_bytes())
+                .await
+        }
+        None => Ok(()),
+    }
 }
 
 fn check(request: &PreviewRequest) -> Result<(), Problem> {

@@ -10,7 +10,7 @@ use super::{
     version::{self, DiffRequest, Difference, VersionList},
 };
 use crate::{
-    auth::Access,
+    auth::Scope,
     operation::{self, Kind, Route, Tag, binary, delete, get, header, post, put, query, text},
     rendering::validation::Validation,
     routes::render::response::DOCUMENT_HEADERS,
@@ -23,8 +23,18 @@ pub(crate) fn routes() -> Vec<Route<TemplateApi>> {
     all.extend(version_routes());
     all.extend(draft_routes());
     all.extend(sample_routes());
-    all.into_iter().map(|one| one.tag(Tag::Templates)).collect()
+    // An editor publishes by way of the draft, whose imports are checked.
+    let mark = |one: Route<TemplateApi>| match one.path().starts_with("/templates/") {
+        true if !one.changes_whole() && one.path() != VALIDATE => one.for_editor(),
+        _ => one,
+    };
+    all.into_iter()
+        .map(|one| mark(one).tag(Tag::Templates))
+        .collect()
 }
+
+/// The check of any template, which may import others.
+const VALIDATE: &str = "/templates/{key}/validate";
 
 fn content_routes() -> Vec<Route<TemplateApi>> {
     type Template = platen_document::template::Template;
@@ -32,13 +42,14 @@ fn content_routes() -> Vec<Route<TemplateApi>> {
     let version = operation::json::<VersionDocument>;
     vec![
         get("/templates", content::list_templates)
+            .scope(Scope::Read)
             .alias("/templates/")
             .summary("Lists templates by key.")
             .paged()
             .answer(200, operation::json::<TemplateList>()),
         post("/templates", content::create_template)
+            .scope(Scope::Publish)
             .alias("/templates/")
-            .access(Access::Admin)
             .summary("Stores a new template.")
             .parameter(header(CHANGE_NOTE))
             .body(template())
@@ -47,13 +58,14 @@ fn content_routes() -> Vec<Route<TemplateApi>> {
             .answer_headers(&[LOCATION])
             .problems(&[409]),
         get("/templates/{key}", content::get_template)
+            .scope(Scope::Read)
             .summary("Reads a template, with its version as ETag.")
             .key()
             .conditional()
             .answer(200, template())
             .answer_headers(&VERSION_HEADERS),
         put("/templates/{key}", content::update_template)
-            .access(Access::Admin)
+            .scope(Scope::Publish)
             .summary("Stores a new version of a template.")
             .key()
             .expects_version()
@@ -62,12 +74,13 @@ fn content_routes() -> Vec<Route<TemplateApi>> {
             .answer(200, version())
             .answer_headers(&VERSION_HEADERS),
         delete("/templates/{key}", content::delete_template)
-            .access(Access::Admin)
+            .scope(Scope::Publish)
             .summary("Deletes a template. Its version numbers are never reused.")
             .key()
             .expects_version()
             .answer(204, operation::Content::default()),
         get("/templates/{key}/schema", content::get_template_schema)
+            .scope(Scope::Read)
             .summary("Reads the JSON Schema of a template's data.")
             .key()
             .conditional()
@@ -81,13 +94,15 @@ fn content_routes() -> Vec<Route<TemplateApi>> {
 
 fn checks() -> Vec<Route<TemplateApi>> {
     vec![
-        post("/templates/{key}/validate", preview::validate_template)
+        post(VALIDATE, preview::validate_template)
+            .scope(Scope::Preview)
             .kind(Kind::Render)
             .summary("Validates a template and data without rendering.")
             .key()
             .body(operation::json::<ValidateTemplateRequest>())
             .answer(200, operation::json::<Validation>()),
         post("/templates/{key}/diff", version::diff_template)
+            .scope(Scope::Read)
             .summary("Compares two versions.")
             .key()
             .body(operation::json::<DiffRequest>())
@@ -96,6 +111,7 @@ fn checks() -> Vec<Route<TemplateApi>> {
             "/templates/{key}/preview.png",
             preview::preview_template_png,
         ))
+        .scope(Scope::Preview)
         .answer(200, binary(&["image/png"]))
         .answer_headers(&DOCUMENT_HEADERS)
         .problems(&[501]),
@@ -103,6 +119,7 @@ fn checks() -> Vec<Route<TemplateApi>> {
             "/templates/{key}/preview.svg",
             preview::preview_template_svg,
         ))
+        .scope(Scope::Preview)
         .answer(200, text(&["image/svg+xml"]))
         .answer_headers(&DOCUMENT_HEADERS),
     ]
@@ -111,6 +128,7 @@ fn checks() -> Vec<Route<TemplateApi>> {
 fn version_routes() -> Vec<Route<TemplateApi>> {
     vec![
         get("/templates/{key}/versions", version::list_template_versions)
+            .scope(Scope::Read)
             .summary("Lists versions, newest first.")
             .key()
             .paged()
@@ -119,6 +137,7 @@ fn version_routes() -> Vec<Route<TemplateApi>> {
             "/templates/{key}/versions/{version}",
             version::get_template_version,
         )
+        .scope(Scope::Read)
         .summary("Reads a version.")
         .key()
         .version()
@@ -132,7 +151,7 @@ fn version_routes() -> Vec<Route<TemplateApi>> {
             "/templates/{key}/versions/{version}/restore",
             version::restore_template_version,
         )
-        .access(Access::Admin)
+        .scope(Scope::Publish)
         .summary("Restores the content of an earlier version as a new version.")
         .key()
         .version()
@@ -149,16 +168,18 @@ fn draft_routes() -> Vec<Route<TemplateApi>> {
     let base = json!({"type": "integer", "minimum": 1});
     vec![
         get("/drafts/templates", draft::list_template_drafts)
+            .scope(Scope::Read)
             .summary("Lists drafts of templates by key.")
             .paged()
             .answer(200, operation::json::<DraftList>()),
         get("/templates/{key}/draft", draft::get_template_draft)
+            .scope(Scope::Read)
             .summary("Reads the draft of a template, with its revision as ETag.")
             .key()
             .answer(200, content())
             .answer_headers(&draft::HEADERS),
         put("/templates/{key}/draft", draft::put_template_draft)
-            .access(Access::Admin)
+            .scope(Scope::Draft)
             .summary(
                 "Stores the draft of a template. It may be unfinished, and nobody is served it.",
             )
@@ -174,7 +195,7 @@ fn draft_routes() -> Vec<Route<TemplateApi>> {
             .answer_headers(&draft::HEADERS)
             .problems(&[409, 412]),
         delete("/templates/{key}/draft", draft::delete_template_draft)
-            .access(Access::Admin)
+            .scope(Scope::Draft)
             .summary("Discards the draft of a template.")
             .key()
             .expects_version()
@@ -183,7 +204,7 @@ fn draft_routes() -> Vec<Route<TemplateApi>> {
             "/templates/{key}/draft/publication",
             draft::publish_template_draft,
         )
-        .access(Access::Admin)
+        .scope(Scope::Publish)
         .summary("Publishes the draft as a new version, if the version that it changes is current.")
         .key()
         .expects_version()
@@ -197,12 +218,13 @@ fn draft_routes() -> Vec<Route<TemplateApi>> {
 fn sample_routes() -> Vec<Route<TemplateApi>> {
     vec![
         get("/templates/{key}/sample", draft::get_template_sample)
+            .scope(Scope::Read)
             .summary("Reads the sample data of a template, with its revision as ETag.")
             .key()
             .answer(200, operation::any_json())
             .answer_headers(&draft::HEADERS[..1]),
         put("/templates/{key}/sample", draft::put_template_sample)
-            .access(Access::Admin)
+            .scope(Scope::Draft)
             .summary("Stores sample data, with which editors show the template.")
             .key()
             .parameter(header(draft::IF_MATCH_HEADER))
@@ -211,7 +233,7 @@ fn sample_routes() -> Vec<Route<TemplateApi>> {
             .answer_headers(&draft::HEADERS[..1])
             .problems(&[409, 412]),
         delete("/templates/{key}/sample", draft::delete_template_sample)
-            .access(Access::Admin)
+            .scope(Scope::Draft)
             .summary("Deletes the sample data of a template.")
             .key()
             .expects_version()

@@ -1,7 +1,7 @@
 //! Drafts of templates: content that editors save while it is unfinished, served to nobody until it
 //! is published as a version. And sample data, with which editors show a template.
 
-use axum::{body::Body, extract::State, response::Response};
+use axum::{Extension, body::Body, extract::State, response::Response};
 use hyper::{
     HeaderMap, StatusCode,
     header::{CACHE_CONTROL, ETAG, HeaderName, HeaderValue, IF_MATCH},
@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 
 use super::{TemplateApi, change_note, content::compiled, precondition::versions, written};
 use crate::{
+    auth::Actor,
     intake::body,
     problem::Problem,
     respond::{bytes_of, json, moment},
@@ -295,6 +296,7 @@ pub(in crate::routes) async fn sample(
 /// Publishes the draft of a template as a new version.
 pub(crate) async fn publish_template_draft(
     State(api): State<TemplateApi>,
+    Extension(actor): Extension<Actor>,
     path: KeyPath,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -304,8 +306,11 @@ pub(crate) async fn publish_template_draft(
     if info.revision != revision {
         return Err(problem(&Error::Stale(info.revision)));
     }
-    let new = compiled(&api, &source, note, Some(&path.key)).await?;
     let templates = &api.renderer.templates;
+    if let Some(only) = actor.only() {
+        templates.check_imports(only, &source).await?;
+    }
+    let new = compiled(&api, &source, note, Some(&path.key)).await?;
     let version = match info.base {
         Some(base) => templates.update(new, base).await?,
         None => templates.create(new).await?,

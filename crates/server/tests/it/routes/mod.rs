@@ -10,6 +10,7 @@ mod flows;
 mod html;
 mod imports;
 mod invoice;
+mod keys;
 mod limits;
 mod pdf;
 mod render;

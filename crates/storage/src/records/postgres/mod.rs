@@ -14,6 +14,7 @@ mod documents;
 mod drafts;
 mod job;
 mod key_value;
+mod keys;
 mod lane;
 mod maintenance;
 mod peers;
@@ -39,6 +40,7 @@ use self::{
     database::Database,
     documents::{Documents, Tables},
     drafts::Drafts,
+    keys::Keys,
     runs::Runs,
     tls::Tls,
 };
@@ -47,7 +49,7 @@ pub use self::{
     service_lock::{ServiceLock, Share},
     transport::Transport,
 };
-use crate::{AuditStore, DocumentStore, DraftStore, Error, Peers, Redis, RunStore};
+use crate::{AuditStore, DocumentStore, DraftStore, Error, KeyStore, Peers, Redis, RunStore};
 
 /// How a [`PostgresStore`] uses its server.
 #[derive(Clone, Debug)]
@@ -185,6 +187,14 @@ impl PostgresStore {
     #[must_use]
     pub fn drafts(&self) -> Arc<dyn DraftStore> {
         Arc::new(Drafts {
+            database: Arc::clone(&self.database),
+        })
+    }
+
+    /// API keys that were made while the service runs.
+    #[must_use]
+    pub fn keys(&self) -> Arc<dyn KeyStore> {
+        Arc::new(Keys {
             database: Arc::clone(&self.database),
         })
     }

@@ -14,7 +14,7 @@ use crate::Error;
 const LOCK: i64 = 0x70_6c_61_74_65_6e;
 
 /// Migrations in order; the table `platen_schema` counts those applied.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     r#"
     CREATE TABLE templates (
         key text COLLATE "C" PRIMARY KEY,
@@ -175,6 +175,22 @@ const MIGRATIONS: [&str; 4] = [
         version bigint,
         request_id text NOT NULL,
         address text NOT NULL
+    );
+"#,
+    r#"
+    -- API keys that were made while the service runs.
+    CREATE TABLE api_keys (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        id text COLLATE "C" NOT NULL UNIQUE,
+        name text NOT NULL,
+        hash bytea NOT NULL,
+        roles text NOT NULL,
+        scopes text NOT NULL,
+        requests_per_minute bigint,
+        created_by text NOT NULL,
+        created_unix_ms bigint NOT NULL,
+        expires_unix_ms bigint,
+        last_used_unix_ms bigint
     );
 "#,
 ];

@@ -83,6 +83,7 @@ fn line(signal: &Signal) -> (char, &str) {
         Signal::Published => ('p', ""),
         Signal::Template(key) => ('t', key),
         Signal::Flow(key) => ('f', key),
+        Signal::Keys => ('k', ""),
         Signal::Used(what) => ('u', what),
         Signal::Missed => ('m', ""),
     }
@@ -100,6 +101,7 @@ pub(crate) fn read(line: &str) -> Option<Signal> {
         'p' => Some(Signal::Published),
         't' => Some(Signal::Template(about)),
         'f' => Some(Signal::Flow(about)),
+        'k' => Some(Signal::Keys),
         'u' => Some(Signal::Used(about)),
         'm' => Some(Signal::Missed),
         _ => None,
@@ -144,6 +146,7 @@ mod tests {
             Signal::Published,
             Signal::Template("a key".into()),
             Signal::Flow("f".into()),
+            Signal::Keys,
             Signal::Used("r 1 2".into()),
         ];
         let payloads = payloads(&sent, MOST);

@@ -29,7 +29,7 @@ const MAX_STATEMENTS: usize = 64;
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Migrations in order; the database's `user_version` counts those applied.
-pub(super) const MIGRATIONS: [&str; 5] = [
+pub(super) const MIGRATIONS: [&str; 6] = [
     "
     CREATE TABLE templates (
         key TEXT PRIMARY KEY,
@@ -158,6 +158,22 @@ pub(super) const MIGRATIONS: [&str; 5] = [
         version INTEGER,
         request_id TEXT NOT NULL,
         address TEXT NOT NULL
+    ) STRICT;
+    ",
+    "
+    -- API keys that were made while the service runs; numbers are not given again.
+    CREATE TABLE api_keys (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        hash BLOB NOT NULL,
+        roles TEXT NOT NULL,
+        scopes TEXT NOT NULL,
+        requests_per_minute INTEGER,
+        created_by TEXT NOT NULL,
+        created_unix_ms INTEGER NOT NULL,
+        expires_unix_ms INTEGER,
+        last_used_unix_ms INTEGER
     ) STRICT;
     ",
 ];

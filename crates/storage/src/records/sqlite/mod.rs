@@ -6,6 +6,7 @@ mod database;
 mod documents;
 mod drafts;
 mod key_value;
+mod keys;
 mod place;
 mod run_accept;
 mod run_row;
@@ -22,9 +23,10 @@ use self::{
     database::{Database, MIGRATIONS},
     documents::{Documents, Tables},
     drafts::Drafts,
+    keys::Keys,
     runs::Runs,
 };
-use crate::{AuditStore, DocumentStore, DraftStore, Error, RunStore, SchemaVersions};
+use crate::{AuditStore, DocumentStore, DraftStore, Error, KeyStore, RunStore, SchemaVersions};
 
 /// A SQLite database.
 #[derive(Clone)]
@@ -131,6 +133,14 @@ impl SqliteStore {
     #[must_use]
     pub fn drafts(&self) -> Arc<dyn DraftStore> {
         Arc::new(Drafts {
+            database: Arc::clone(&self.database),
+        })
+    }
+
+    /// API keys that were made while the service runs.
+    #[must_use]
+    pub fn keys(&self) -> Arc<dyn KeyStore> {
+        Arc::new(Keys {
             database: Arc::clone(&self.database),
         })
     }

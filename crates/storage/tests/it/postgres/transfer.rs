@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use platen_storage::{
-    DocumentStore, Error, NewVersion, PostgresStore, RunState, RunStore, SqliteStore,
+    DocumentStore, Error, NewKey, NewVersion, PostgresStore, RunState, RunStore, SqliteStore,
     runs::{Ending, Lane, Lease, NewRun, RunFilter, Scope, Write},
     transfer::{Progress, Start, Transfer},
 };
@@ -126,6 +126,23 @@ async fn run(store: &dyn RunStore, id: &str, random: &mut fastrand::Rng) {
 async fn fill(store: &SqliteStore, random: &mut fastrand::Rng, runs: usize) {
     documents(&*store.templates(), random).await;
     documents(&*store.flows(), random).await;
+    let keys = store.keys();
+    for number in 0..random.usize(0..5) {
+        keys.create(NewKey {
+            id: format!("id{number}"),
+            name: "Key ✓".to_owned(),
+            hash: [random.u8(..); 32],
+            roles: "viewer".to_owned(),
+            scopes: "render".to_owned(),
+            requests_per_minute: random.bool().then(|| random.u32(..)),
+            created_by: "admin key 1".to_owned(),
+            expires_unix_ms: random.bool().then(|| random.i64(..)),
+        })
+        .await
+        .unwrap();
+    }
+    let used = keys.note_uses(vec![("id0".to_owned(), 7)]);
+    used.await.unwrap();
     let records = store.runs();
     for flow in FLOWS {
         records.publish(flow.to_owned(), Some(3)).await.unwrap();
@@ -240,6 +257,9 @@ async fn whatever_there_is_is_the_same_afterwards() {
         let target = PostgresStore::open(&url, &options()).await.unwrap();
         same_documents(&*source.templates(), &*target.templates()).await;
         same_documents(&*source.flows(), &*target.flows()).await;
+        let (old, moved) = (source.keys(), target.keys());
+        let keys = old.list().await.unwrap();
+        assert_eq!(keys, moved.list().await.unwrap());
         let (old, moved) = (source.runs(), target.runs());
         same_runs(&*old, &*moved).await;
         // Both go on in the same way: numbers, leases, positions of journals.

@@ -106,7 +106,7 @@ const fn whole(name: &'static str, keys: usize, columns: &'static [Column]) -> T
 
 /// All tables, in the order in which they are moved. The unary plus keeps SQLite from an index that
 /// is not in the order of the numbers.
-pub(super) const TABLES: [Table; 12] = [
+pub(super) const TABLES: [Table; 13] = [
     whole("templates", 1, DOCUMENTS),
     whole("template_versions", 2, VERSIONS),
     whole("flows", 1, DOCUMENTS),
@@ -145,6 +145,23 @@ pub(super) const TABLES: [Table; 12] = [
             same("version", Kind::Number),
             same("request_id", Kind::Text),
             same("address", Kind::Text),
+        ],
+    ),
+    whole(
+        "api_keys",
+        1,
+        &[
+            same("number", Kind::Number),
+            same("id", Kind::Text),
+            same("name", Kind::Text),
+            same("hash", Kind::Bytes),
+            same("roles", Kind::Text),
+            same("scopes", Kind::Text),
+            same("requests_per_minute", Kind::Number),
+            same("created_by", Kind::Text),
+            same("created_unix_ms", Kind::Number),
+            same("expires_unix_ms", Kind::Number),
+            same("last_used_unix_ms", Kind::Number),
         ],
     ),
     whole(

@@ -198,13 +198,15 @@ impl Target {
         self.execute("COMMIT").await
     }
 
-    /// Lets the numbers of runs and of audit entries, and the positions of journals, go on behind those
+    /// Lets the numbers of runs, audit entries and API keys, and the positions of journals, go on behind those
     /// that were moved.
     pub(super) async fn set_sequences(&self) -> Result<(), Error> {
         self.execute(
             "SELECT setval(pg_get_serial_sequence('runs', 'number'), max(number)) FROM runs
              HAVING max(number) > 0;
              SELECT setval(pg_get_serial_sequence('audit', 'number'), max(number)) FROM audit
+             HAVING max(number) > 0;
+             SELECT setval(pg_get_serial_sequence('api_keys', 'number'), max(number)) FROM api_keys
              HAVING max(number) > 0;
              SELECT setval(pg_get_serial_sequence('journal', 'position'), max(position))
              FROM journal HAVING max(position) > 0;",

@@ -1,0 +1,317 @@
+//! API keys over HTTP: made, listed and deleted while the service runs.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    body::Body,
+    extract::{Path, State},
+    response::Response,
+};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{CACHE_CONTROL, HeaderValue, LOCATION},
+};
+use platen_fault::{Code, Resource, What};
+use platen_storage::{Error, NewKey, StoredKey};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    auth::{Access, Actor, Keys, Role, Scope, make_key, now_unix_ms, scopes_of},
+    intake::{Intake, body},
+    operation::{self, Content, Route, Tag, delete, get, path, post},
+    problem::Problem,
+    respond::{self, moment},
+};
+
+/// Longest name of a key, in characters.
+const MAX_NAME: usize = 100;
+/// Highest limit of requests per minute.
+const MAX_PER_MINUTE: u32 = 10_000_000;
+
+/// State of the handlers.
+#[derive(Clone)]
+pub(crate) struct KeyApi {
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) intake: Arc<Intake>,
+}
+
+/// A key to make.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CreateKeyRequest {
+    /// What the key is for, 1 to 100 characters.
+    #[schemars(length(min = 1, max = 100))]
+    name: String,
+    /// Roles of the key.
+    #[serde(default)]
+    roles: Vec<Role>,
+    /// Scopes besides those of the roles.
+    #[serde(default)]
+    scopes: Vec<Scope>,
+    /// When the key stops to be valid, RFC 3339; without it, never.
+    #[schemars(extend("format" = "date-time"))]
+    expires_at: Option<String>,
+    /// Requests per minute, in place of the limit of all clients (RATE_LIMIT_MAX).
+    #[schemars(range(min = 1, max = 10_000_000))]
+    requests_per_minute: Option<u32>,
+}
+
+/// A key, without its secret.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Key")]
+struct KeyDocument {
+    /// Names the key; it begins with `plt_ID_`.
+    id: String,
+    /// What the key is for.
+    name: String,
+    /// Roles of the key.
+    roles: Vec<Role>,
+    /// What the key may do: the scopes of its roles and those that it has besides.
+    scopes: Vec<Scope>,
+    /// Requests per minute; absent if the limit of all clients holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_per_minute: Option<u32>,
+    /// Who made it, as the audit log names them.
+    created_by: String,
+    /// When it was made, RFC 3339.
+    created_at: String,
+    /// When it stops to be valid, RFC 3339; absent if never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// Whether that time has passed.
+    is_expired: bool,
+    /// When it was last used, RFC 3339, to a quarter of a minute; absent if never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_used_at: Option<String>,
+}
+
+/// A key that was just made.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct NewKeyDocument {
+    /// The key itself. It is shown this once; the service keeps a hash of it.
+    secret: String,
+    /// All else.
+    key: KeyDocument,
+}
+
+/// A key of the settings.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SettingsKey {
+    /// As the audit log names it.
+    name: String,
+    /// Its role.
+    role: Role,
+}
+
+/// All keys.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct KeyList {
+    /// Keys that were made while the service ran, oldest first.
+    keys: Vec<KeyDocument>,
+    /// Keys of API_KEY_ADMIN and API_KEY_RENDER.
+    from_settings: Vec<SettingsKey>,
+}
+
+/// The routes of keys.
+pub(crate) fn routes() -> Vec<Route<KeyApi>> {
+    let id = || path("id", json!({"type": "string"}), "ID of the key.");
+    let all = vec![
+        get("/keys", list_keys)
+            .summary("Lists the API keys, with their last use, and without secrets.")
+            .answer(200, operation::json::<KeyList>()),
+        post("/keys", create_key)
+            .summary("Makes an API key. The response has the secret, which nobody can read again.")
+            .body(operation::json::<CreateKeyRequest>())
+            .answer(201, operation::json::<NewKeyDocument>())
+            .answer_headers(&[("Location", "Path of the key.")]),
+        get("/keys/{id}", get_key)
+            .summary("Reads an API key, without its secret.")
+            .parameter(id())
+            .answer(200, operation::json::<KeyDocument>()),
+        delete("/keys/{id}", delete_key)
+            .summary("Deletes an API key. Requests and sessions that use it get 401 from then on.")
+            .parameter(id())
+            .answer(204, Content::default()),
+    ];
+    let all = all.into_iter();
+    all.map(|one| one.access(Access::scope(Scope::Admin)).tag(Tag::Service))
+        .collect()
+}
+
+impl From<StoredKey> for KeyDocument {
+    fn from(stored: StoredKey) -> Self {
+        let key = stored.key;
+        let names = key.roles.split_whitespace();
+        Self {
+            roles: names.filter_map(Role::parse).collect(),
+            scopes: scopes_of(&key.roles, &key.scopes).iter().collect(),
+            id: key.id,
+            name: key.name,
+            requests_per_minute: key.requests_per_minute,
+            created_by: key.created_by,
+            created_at: moment(stored.created_unix_ms),
+            expires_at: key.expires_unix_ms.map(moment),
+            is_expired: key.expires_unix_ms.is_some_and(|end| end <= now_unix_ms()),
+            last_used_at: stored.last_used_unix_ms.map(moment),
+        }
+    }
+}
+
+fn problem(error: &Error) -> Problem {
+    match error {
+        Error::NotFound => Problem::new(
+            Code::NotFound(Resource::Key),
+            "there is no such key; GET /keys lists them",
+        ),
+        other => Problem::of_store(other, Resource::Key),
+    }
+}
+
+/// Lists the keys.
+pub(crate) async fn list_keys(State(api): State<KeyApi>) -> Result<Response, Problem> {
+    let keys = api.keys.stored.list().await;
+    let keys = keys.map_err(|error| problem(&error))?;
+    let of_settings = api.keys.of_settings().map(|(name, role)| SettingsKey {
+        name: name.to_owned(),
+        role,
+    });
+    let list = KeyList {
+        from_settings: of_settings.collect(),
+        keys: keys.into_iter().map(KeyDocument::from).collect(),
+    };
+    Ok(unstored(respond::json(StatusCode::OK, &list)))
+}
+
+/// Returns a key.
+pub(crate) async fn get_key(
+    State(api): State<KeyApi>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let found = find(&api, &id).await?;
+    Ok(unstored(respond::json(StatusCode::OK, &found)))
+}
+
+async fn find(api: &KeyApi, id: &str) -> Result<KeyDocument, Problem> {
+    let keys = api.keys.stored.list().await;
+    let mut keys = keys.map_err(|error| problem(&error))?.into_iter();
+    let found = keys.find(|one| one.key.id == id);
+    found
+        .map(KeyDocument::from)
+        .ok_or_else(|| problem(&Error::NotFound))
+}
+
+/// Makes a key.
+pub(crate) async fn create_key(
+    State(api): State<KeyApi>,
+    Extension(actor): Extension<Actor>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    if !api.keys.are_needed() {
+        let detail = "without a key in the settings, requests need no key, so a key would protect \
+                      nothing: set API_KEY_ADMIN first";
+        return Err(Problem::new(Code::Forbidden, detail));
+    }
+    let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
+    let request: CreateKeyRequest = body::parse(&bytes)?;
+    let made = make_key().map_err(|error| Problem::internal(error.to_string()))?;
+    let new = NewKey {
+        id: made.id.clone(),
+        hash: made.hash,
+        created_by: actor.name(),
+        ..checked(request)?
+    };
+    let is_stored = api.keys.stored.create(new).await;
+    if !is_stored.map_err(|error| problem(&error))? {
+        let limit = u64::from(platen_storage::MAX_KEYS);
+        let detail = "there are too many keys: delete some that nobody uses";
+        return Err(Problem::new(Code::TooLarge(What::Keys, limit), detail));
+    }
+    let document = NewKeyDocument {
+        secret: made.secret,
+        key: find(&api, &made.id).await?,
+    };
+    let mut response = unstored(respond::json(StatusCode::CREATED, &document));
+    if let Ok(place) = HeaderValue::try_from(format!("/keys/{}", made.id)) {
+        response.headers_mut().insert(LOCATION, place);
+    }
+    Ok(response)
+}
+
+/// What a request asks for, without id, hash and author.
+fn checked(request: CreateKeyRequest) -> Result<NewKey, Problem> {
+    let invalid = |detail: &str| Err(Problem::new(Code::InvalidRequest, detail));
+    let name = request.name.trim();
+    if !(1..=MAX_NAME).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+        return invalid("`name` has 1 to 100 characters, and no control characters");
+    }
+    if request.roles.is_empty() && request.scopes.is_empty() {
+        return invalid("a key needs at least one of `roles` and `scopes`");
+    }
+    let expires = request.expires_at.as_deref();
+    let expires = expires.map(str::parse::<jiff::Timestamp>).transpose();
+    let Ok(expires) = expires else {
+        return invalid("`expiresAt` is a time as RFC 3339 has it, such as 2027-01-31T12:00:00Z");
+    };
+    let expires_unix_ms = expires.map(jiff::Timestamp::as_millisecond);
+    if expires_unix_ms.is_some_and(|end| end <= now_unix_ms()) {
+        return invalid("`expiresAt` is in the past");
+    }
+    let per_minute = request.requests_per_minute;
+    if per_minute.is_some_and(|limit| !(1..=MAX_PER_MINUTE).contains(&limit)) {
+        return invalid("`requestsPerMinute` is 1 to 10,000,000; leave it out for no own limit");
+    }
+    Ok(NewKey {
+        id: String::new(),
+        name: name.to_owned(),
+        hash: Default::default(),
+        roles: names(
+            Role::ALL,
+            |role| request.roles.contains(&role),
+            Role::as_str,
+        ),
+        scopes: names(
+            Scope::ALL,
+            |scope| request.scopes.contains(&scope),
+            Scope::as_str,
+        ),
+        requests_per_minute: per_minute,
+        created_by: String::new(),
+        expires_unix_ms,
+    })
+}
+
+/// The names of those that are wanted, each once.
+fn names<T: Copy>(
+    all: impl IntoIterator<Item = T>,
+    is_wanted: impl Fn(T) -> bool,
+    name: impl Fn(T) -> &'static str,
+) -> String {
+    let wanted = all.into_iter().filter(|one| is_wanted(*one));
+    let names: Vec<&str> = wanted.map(name).collect();
+    names.join(" ")
+}
+
+/// Deletes a key.
+pub(crate) async fn delete_key(
+    State(api): State<KeyApi>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    let deleted = api.keys.stored.delete(id).await;
+    deleted.map_err(|error| problem(&error))?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A response that nobody keeps.
+fn unstored(mut response: Response) -> Response {
+    let no_store = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(CACHE_CONTROL, no_store);
+    response
+}
