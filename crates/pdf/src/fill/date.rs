@@ -78,7 +78,7 @@ pub(super) fn written(day: &str, format: &str) -> Option<String> {
 }
 
 fn is_day(year: u32, month: u32, number: u32) -> bool {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {
         4 | 6 | 9 | 11 => 30,
         2 if is_leap => 29,
