@@ -20,7 +20,7 @@ pub use self::{
     html::{Page, Template, key_of, media_type_of},
     invoice::{InvoiceError, ReadInvoice, pdf_extension, read_invoice},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
-    pdf_change::{PdfChange, PdfChangeError, PdfChanges},
+    pdf_change::{ChangedPdfs, PdfChange, PdfChangeError, PdfChanges},
     print::PrintedDocument,
     produce::{Data, Job, Origin, PreparedTemplate, Product},
     signatures::{Reach, Signatures, key_file},

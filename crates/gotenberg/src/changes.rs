@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use platen_engine::Engine;
 use platen_pdf::{
-    Allowed, Attachment, Bookmark, Bookmarks, Operations, Printing, Protection, Rotation, Split,
+    Allowed, Attachment, Bookmark, Bookmarks, Operations, Optimization, PictureQuality, Printing,
+    Protection, Rotation, Split,
 };
 use platen_server::{
     intake::content::{Content, full},
@@ -27,6 +28,8 @@ pub(crate) struct Changes {
     pub(crate) operations: Operations,
     pub(crate) markings: Vec<Marking>,
     pub(crate) embeds: Vec<(String, Content)>,
+    /// What `/optimize` does, whether `optimizeImages` is set or not.
+    pub(crate) optimized: Optimization,
     pub(crate) invoice: Option<InvoiceXml>,
     about_embeds: BTreeMap<String, AboutEmbed>,
 }
@@ -46,6 +49,7 @@ impl Changes {
         let mut archive = archival::archive(&mut form.values);
         let invoice = archival::invoice(form, &mut archive);
         let values = &mut form.values;
+        let (is_optimized, optimized) = optimization(values);
         let operations = Operations {
             archive,
             merge: values.truth("merge", false),
@@ -54,6 +58,7 @@ impl Changes {
             flatten: values.truth("flatten", false),
             rotation: rotation(values),
             bookmarks: bookmarks(values),
+            optimization: is_optimized.then(|| optimized.clone()),
             protection: protection(values),
             ..Operations::default()
         };
@@ -67,6 +72,7 @@ impl Changes {
             operations,
             markings: markings.into_iter().flatten().collect(),
             embeds: embeds.map(|(_, name, content)| (name, content)).collect(),
+            optimized,
             invoice,
             about_embeds,
         }
@@ -210,4 +216,31 @@ fn protection(values: &mut Values) -> Option<Protection> {
         owner_password,
         allowed,
     })
+}
+
+/// Whether `optimizeImages` is set, and how files are made smaller: pictures without loss become
+/// JPEG, as with Gotenberg; those that are JPEG stay.
+fn optimization(values: &mut Values) -> (bool, Optimization) {
+    let is_wanted = values.truth("optimizeImages", false);
+    let mut quality = PictureQuality::USUAL;
+    if let Some(text) = values.text("imageQuality") {
+        match text.parse::<i64>() {
+            Ok(1..=100) => quality = text.parse().unwrap_or(quality),
+            Ok(number) => {
+                let what = if number < 1 {
+                    "inferior to 1"
+                } else {
+                    "superior to 100"
+                };
+                values.wrong("imageQuality", &text, &format!("value is {what}"));
+            }
+            Err(_) => values.wrong("imageQuality", &text, "it is not a number"),
+        }
+    }
+    let pictures = Some(PictureQuality {
+        quality,
+        max_dpi: None,
+        again: false,
+    });
+    (is_wanted, Optimization { pictures })
 }

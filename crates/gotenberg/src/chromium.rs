@@ -32,7 +32,7 @@ use crate::{
 
 /// Fields that would change the result and are not supported.
 #[rustfmt::skip]
-const UNSUPPORTED: [&str; 2] = ["titleBookmarks", "optimizeImages"];
+const UNSUPPORTED: [&str; 1] = ["titleBookmarks"];
 #[derive(Deserialize)]
 struct FormCookie {
     name: String,

@@ -58,6 +58,8 @@ const SPLIT: Fields = &[
 ];
 const METADATA: Fields = &[("metadata", "string")];
 const FLATTEN: Fields = &[("flatten", "boolean")];
+const OPTIMIZE: Fields = &[("optimizeImages", "boolean"), QUALITY];
+const QUALITY: (&str, &str) = ("imageQuality", "integer");
 const ROTATE: Fields = &[("rotateAngle", "integer"), ("rotatePages", "string")];
 const BOOKMARKS: Fields = &[("bookmarks", "string")];
 const PASSWORDS: Fields = &[
@@ -112,7 +114,9 @@ pub(crate) fn routes() -> Vec<Route<FormApi>> {
 }
 
 fn chromium_routes() -> Vec<Route<FormApi>> {
-    let page: [Fields; 7] = [PDF, PAGE, METADATA, FLATTEN, SPLIT, ARCHIVE, FACTURX];
+    let page: [Fields; 8] = [
+        PDF, PAGE, METADATA, FLATTEN, SPLIT, ARCHIVE, FACTURX, OPTIMIZE,
+    ];
     let picture: [Fields; 2] = [PICTURE, PAGE];
     let pdf = || binary(&["application/pdf"]);
     let pictures = || binary(&["image/png", "image/jpeg", "image/webp"]);
@@ -157,16 +161,16 @@ fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
             .summary("Gotenberg-compatible: converts Office files to PDF, optionally merged.")
             .body(form(
                 "Office files.",
-                &[OFFICE, ARCHIVE, METADATA, FLATTEN, SPLIT, FACTURX],
+                &[OFFICE, ARCHIVE, METADATA, FLATTEN, SPLIT, FACTURX, OPTIMIZE],
             ))
             .answer(200, files()),
         post("/forms/pdfengines/merge", pdf_engines::merge_pdfs)
             .summary("Gotenberg-compatible: merges PDF files in the order of their names.")
-            .body(form(PDF_FILES, &[METADATA, FLATTEN, ARCHIVE]))
+            .body(form(PDF_FILES, &[METADATA, FLATTEN, ARCHIVE, OPTIMIZE]))
             .answer(200, files()),
         post("/forms/pdfengines/split", pdf_engines::split_pdfs)
             .summary("Gotenberg-compatible: splits PDF files.")
-            .body(form(PDF_FILES, &[SPLIT, METADATA, FLATTEN, ARCHIVE]))
+            .body(form(PDF_FILES, &[SPLIT, METADATA, FLATTEN, ARCHIVE, OPTIMIZE]))
             .answer(200, files()),
         post("/forms/pdfengines/flatten", pdf_engines::flatten_pdfs)
             .summary("Gotenberg-compatible: flattens annotations and form fields.")
@@ -192,6 +196,10 @@ fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
 fn change_routes() -> Vec<Route<FormApi>> {
     let files = || binary(&["application/pdf", "application/zip"]);
     vec![
+        post("/forms/pdfengines/optimize", pdf_engines::optimize_pdfs)
+            .summary("Gotenberg-compatible: makes PDF files smaller, their pictures by JPEG.")
+            .body(form(PDF_FILES, &[&[QUALITY]]))
+            .answer(200, files()),
         post("/forms/pdfengines/rotate", pdf_engines::rotate_pdfs)
             .summary("Gotenberg-compatible: turns pages of PDF files.")
             .body(form(PDF_FILES, &[ROTATE]))

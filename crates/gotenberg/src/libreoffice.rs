@@ -77,8 +77,6 @@ const CHOICES: [(&str, &str, &[&str]); 3] = [
         &["default", "single", "continuous", "facing"],
     ),
 ];
-/// Fields that would change the result and are not supported.
-const UNSUPPORTED: [&str; 1] = ["optimizeImages"];
 /// Resolution in dots per inch if the form asks for a reduction but names no resolution.
 const RESOLUTION: &str = "300";
 
@@ -120,7 +118,6 @@ impl OfficeOptions {
     /// The options, whether the result must stay as it is to be what is asked for, and how it
     /// becomes that again if it does not.
     fn of(values: &mut Values) -> Result<(Self, bool, Option<Archive>), Problem> {
-        values.refuse(&UNSUPPORTED)?;
         let mut options = Self::default();
         // Gotenberg's default differs from LibreOffice's.
         options.set("updateIndexes", "update_indexes", "true")?;

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Fields that would change the result and are not supported.
-const UNSUPPORTED: [&str; 2] = ["optimizeImages", "titleBookmarks"];
+const UNSUPPORTED: [&str; 1] = ["titleBookmarks"];
 
 /// Changes files as the form asks; `needed` records what a route lacks.
 async fn change(
@@ -64,6 +64,15 @@ pub(crate) async fn split_pdfs(request: FormRequest) -> Result<Response, Problem
 pub(crate) async fn flatten_pdfs(request: FormRequest) -> Result<Response, Problem> {
     change(request, |changes, _| {
         changes.operations.flatten = true;
+        Ok(())
+    })
+    .await
+}
+
+/// Makes files smaller.
+pub(crate) async fn optimize_pdfs(request: FormRequest) -> Result<Response, Problem> {
+    change(request, |changes, _| {
+        changes.operations.optimization = Some(changes.optimized.clone());
         Ok(())
     })
     .await

@@ -24,6 +24,23 @@ pub(crate) struct Target {
     pub(crate) next_structure: i64,
 }
 
+/// A file that pages are copied from: what all copies from it look up.
+pub(crate) struct Origin<'a> {
+    document: &'a Document,
+    pages: HashSet<ObjectId>,
+    destinations: BTreeMap<Vec<u8>, Object>,
+}
+
+impl<'a> Origin<'a> {
+    pub(crate) fn new(document: &'a Document) -> Self {
+        Self {
+            document,
+            pages: document.page_iter().collect(),
+            destinations: crate::catalog::destinations(document),
+        }
+    }
+}
+
 /// A copy from one source file.
 pub(crate) struct Copy<'a> {
     pub(crate) source: &'a Document,
@@ -31,7 +48,7 @@ pub(crate) struct Copy<'a> {
     /// Ids of source objects in the target; `None` for objects that are not copied.
     places: HashMap<ObjectId, Option<ObjectId>>,
     waiting: Vec<(ObjectId, ObjectId)>,
-    destinations: BTreeMap<Vec<u8>, Object>,
+    origin: &'a Origin<'a>,
     /// Offset of structure parent keys; `None` if the structure is not copied.
     pub(crate) structure: Option<i64>,
 }
@@ -66,24 +83,19 @@ impl Target {
 impl<'a> Copy<'a> {
     /// Copies the pages `chosen`, in this order, to the end of `target`.
     pub(crate) fn of_pages(
-        source: &'a Document,
+        origin: &'a Origin<'a>,
         target: &'a mut Target,
         chosen: &[ObjectId],
         structure: Option<i64>,
     ) -> Result<Self, Error> {
         let mut copy = Self {
-            source,
+            source: origin.document,
             places: HashMap::new(),
             waiting: Vec::new(),
-            destinations: crate::catalog::destinations(source),
+            origin,
             structure,
             target,
         };
-        // Pages that were not chosen, and the page tree, are not copied.
-        let kept: HashSet<ObjectId> = chosen.iter().copied().collect();
-        for page in source.page_iter().filter(|page| !kept.contains(page)) {
-            copy.places.insert(page, None);
-        }
         let mut made = Vec::with_capacity(chosen.len());
         for page in chosen {
             let id = copy.target.document.new_object_id();
@@ -168,6 +180,10 @@ impl<'a> Copy<'a> {
         if let Some(place) = self.places.get(&id) {
             return place.map_or(Object::Null, Object::Reference);
         }
+        // Pages that were not chosen, and the page tree, are not copied.
+        if self.origin.pages.contains(&id) {
+            return Object::Null;
+        }
         let is_page_tree = self
             .source
             .get_dictionary(id)
@@ -211,14 +227,17 @@ impl<'a> Copy<'a> {
             place = value(self.source, action, b"D");
         }
         if let Some(Object::Name(name) | Object::String(name, _)) = place {
-            place = self.destinations.get(name);
+            place = self.origin.destinations.get(name);
             place = place.and_then(|place| resolve(self.source, place));
         }
         let page = match place {
             Some(Object::Array(place)) => place.first().and_then(|it| it.as_reference().ok()),
             _ => None,
         };
-        page.is_some_and(|page| self.places.get(&page) == Some(&None))
+        page.is_some_and(|page| match self.places.get(&page) {
+            Some(place) => place.is_none(),
+            None => self.origin.pages.contains(&page),
+        })
     }
 
     /// Replaces a named destination with its target, because the names of several files may clash.
@@ -228,7 +247,7 @@ impl<'a> Copy<'a> {
         else {
             return self.object(object);
         };
-        match self.destinations.get(name).cloned() {
+        match self.origin.destinations.get(name).cloned() {
             Some(place) => self.object(&place),
             None => plain.clone(),
         }

@@ -90,6 +90,12 @@ pub enum Error {
     /// The picture of a stamp cannot be drawn.
     #[error("the stamp {0}")]
     BadStamp(&'static str),
+    /// Fields cannot be filled in.
+    #[error("{0}")]
+    BadField(String),
+    /// The file cannot be made smaller in this way.
+    #[error("`optimize` {0}")]
+    BadOptimization(&'static str),
     /// The result could not be written.
     #[error("the PDF file cannot be written")]
     NotWritten(#[source] std::io::Error),
@@ -112,7 +118,9 @@ impl Error {
             | Self::BadPassword(_)
             | Self::Archival
             | Self::BadSignature(_)
-            | Self::BadStamp(_) => Code::InvalidOption,
+            | Self::BadStamp(_)
+            | Self::BadOptimization(_)
+            | Self::BadField(_) => Code::InvalidOption,
             Self::Signed => Code::DocumentSigned,
             Self::NotArchival { .. } => Code::StandardNotMet,
             Self::NoAppearance(_) => Code::FieldWithoutAppearance,

@@ -31,7 +31,12 @@ pub(crate) fn needs_looks(
         true => looks.decompressed_content_with_limit(MAX_BYTES).ok(),
         false => Some(looks.content.clone()),
     };
-    let shows = |bytes: Vec<u8>| bytes.windows(2).any(|it| matches!(it, b"Tj" | b"TJ"));
+    let shows = |bytes: Vec<u8>| {
+        // What draws another form may show text there.
+        bytes
+            .windows(3)
+            .any(|it| matches!(it, b" Tj" | b")Tj" | b">Tj" | b" TJ" | b"]TJ" | b" Do"))
+    };
     bytes.is_some_and(|bytes| !shows(bytes))
 }
 

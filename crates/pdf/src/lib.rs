@@ -14,19 +14,28 @@ mod copy;
 mod drawn;
 mod error;
 mod field;
+mod fill;
+mod flate;
 mod flatten;
 mod merge;
 mod metadata;
 mod open;
 mod operations;
+mod optimize;
 mod overlay;
 mod page_form;
 mod pages;
+mod picture;
+mod pictures;
 mod protect;
+mod repair;
 mod rotate;
 mod signature;
 mod stamp;
 mod structure;
+mod table;
+mod text;
+mod write;
 mod xmp;
 
 pub use self::{
@@ -34,17 +43,21 @@ pub use self::{
     attachment::{Attachment, RELATIONSHIPS, read_attachments},
     bookmark::{Bookmark, read_bookmarks},
     error::Error,
+    fill::{DrawText, FieldKind, FieldText, FieldValues, FormField, fill_form, read_fields},
     flatten::flatten,
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
     open::Limits,
     operations::{
-        Attached, Bookmarks, Conditions, Description, FileError, NamedFile, Operations, describe,
-        tell_apart,
+        Attached, Bookmarks, Conditions, Description, FileError, NamedFile, Note, NoteKind,
+        Operations, describe, tell_apart,
     },
+    optimize::{Optimization, PictureQuality},
     page_form::{FormObject, PageForm, page_form},
     pages::{Split, page_count, split},
+    pictures::{Pictures, read_pictures},
     protect::{Allowed, Printing, Protection, unprotect},
+    repair::repair,
     rotate::Rotation,
     signature::{
         Appearance, Certification, Change, Evidence, NewSignature, Prepared, Signature,
@@ -52,5 +65,6 @@ pub use self::{
         read_signatures,
     },
     stamp::{Place, Stamp, Turn},
+    text::{PageText, read_text},
     xmp::{Extension, extension_schemas},
 };

@@ -5,7 +5,7 @@ use lopdf::{Document, Object, ObjectId, dictionary};
 use crate::{
     Error, Limits,
     catalog::{Bookmarks, take_over},
-    copy::{Copy, Target},
+    copy::{Copy, Origin, Target},
     open::{open, save},
     signature::take_signatures,
     structure::Structure,
@@ -40,7 +40,8 @@ pub fn merge<'a>(
         }
         newest(&mut target.document, &source);
         let by = target.next_structure;
-        let mut copy = Copy::of_pages(&source, target, &chosen, Some(by))?;
+        let origin = Origin::new(&source);
+        let mut copy = Copy::of_pages(&origin, target, &chosen, Some(by))?;
         structure.add(&mut copy);
         bookmarks.add(&mut copy);
         take_over(&mut copy, &chosen);

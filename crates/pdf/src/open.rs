@@ -2,7 +2,7 @@
 
 use lopdf::{Document, LoadOptions, Object, ObjectId, SaveOptions, xref::XrefRecovery};
 
-use crate::Error;
+use crate::{Error, table::wrong_entries, write::compact};
 
 /// Limits of a file that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +31,23 @@ impl Default for Limits {
 /// The header may begin within this many bytes (PDF Reference 1.7, appendix H.3, note 13).
 const HEADER_BYTES: usize = 1_024;
 
-/// Parses a file within `limits`; rejects encrypted files.
+/// Parses a file within `limits`; rejects encrypted files. A file whose table of objects is damaged
+/// is of the objects that a scan finds, as other programs read it.
 pub(crate) fn open(bytes: &[u8], limits: &Limits) -> Result<Document, Error> {
-    let document = parse(bytes, limits, None)?;
+    open_with(bytes, limits, false)
+}
+
+/// Like [`open`], but takes the file as it is: rejects a damaged table of objects.
+pub(crate) fn open_whole(bytes: &[u8], limits: &Limits) -> Result<Document, Error> {
+    let document = open_with(bytes, limits, true)?;
+    match document.xref_recovery == Some(XrefRecovery::Reconstructed) {
+        true => Err(Error::Malformed("its table of objects cannot be read")),
+        false => Ok(document),
+    }
+}
+
+fn open_with(bytes: &[u8], limits: &Limits, as_is: bool) -> Result<Document, Error> {
+    let document = parse(bytes, limits, None, as_is)?;
     if document.is_encrypted() || document.was_encrypted() {
         return Err(Error::Encrypted);
     }
@@ -46,7 +60,7 @@ pub(crate) fn with_password(
     limits: &Limits,
     password: &str,
 ) -> Result<(Document, bool), Error> {
-    let document = match parse(bytes, limits, Some(password)) {
+    let document = match parse(bytes, limits, Some(password), false) {
         Err(Error::Encrypted) => return Err(Error::BadPassword("does not open the file")),
         parsed => parsed?,
     };
@@ -57,7 +71,12 @@ pub(crate) fn with_password(
     Ok((sound(document, limits)?, was_encrypted))
 }
 
-fn parse(bytes: &[u8], limits: &Limits, password: Option<&str>) -> Result<Document, Error> {
+fn parse(
+    bytes: &[u8],
+    limits: &Limits,
+    password: Option<&str>,
+    as_is: bool,
+) -> Result<Document, Error> {
     let head = &bytes[..bytes.len().min(HEADER_BYTES)];
     if !head.windows(5).any(|it| it == b"%PDF-") {
         return Err(Error::NotPdf);
@@ -68,6 +87,8 @@ fn parse(bytes: &[u8], limits: &Limits, password: Option<&str>) -> Result<Docume
     let options = LoadOptions {
         max_decompressed_size: Some(limits.unpacked_bytes / streams),
         password: password.map(str::to_owned),
+        // Objects would be missing without anyone noticing.
+        force_reconstruct: !as_is && has_wrong_entries(bytes),
         ..LoadOptions::default()
     };
     match Document::load_mem_with_options(bytes, options) {
@@ -79,17 +100,21 @@ fn parse(bytes: &[u8], limits: &Limits, password: Option<&str>) -> Result<Docume
 
 /// A parsed file whose objects are all there, and not too many.
 fn sound(document: Document, limits: &Limits) -> Result<Document, Error> {
-    if document.xref_recovery == Some(XrefRecovery::Reconstructed) {
-        // Objects may be missing without the caller noticing.
-        return Err(Error::Malformed("its table of objects cannot be read"));
-    }
     within("objects", document.objects.len(), limits.objects)?;
     let pages = document.page_iter().take(limits.pages + 1).count();
     within("pages", pages, limits.pages)?;
     if pages == 0 {
-        return Err(Error::Malformed("it has no pages"));
+        return Err(Error::Malformed(match document.xref_recovery {
+            Some(_) => "its table of objects cannot be read, and no pages are found without it",
+            None => "it has no pages",
+        }));
     }
     Ok(document)
+}
+
+/// Whether the table of objects points at other places. It is the usual one if it begins at the header.
+fn has_wrong_entries(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"%PDF-") && wrong_entries(bytes).is_some()
 }
 
 fn within(what: &'static str, count: usize, most: usize) -> Result<(), Error> {
@@ -135,16 +160,17 @@ fn is_object_stream(mut name: &[u8]) -> bool {
     true
 }
 
-/// Serializes a file, with object and cross-reference streams if `modern`.
+/// Compression of what is written: no effort is spared where files are to be small.
+pub(crate) const LEVEL: u32 = 6;
+
+/// Serializes a file, with its objects compressed if `modern`.
 pub(crate) fn save(document: &mut Document, modern: bool) -> Result<Vec<u8>, Error> {
-    let options = SaveOptions {
-        use_object_streams: modern,
-        use_xref_streams: modern,
-        ..SaveOptions::default()
-    };
+    if modern {
+        return compact(document, LEVEL);
+    }
     let mut bytes = Vec::new();
     document
-        .save_with_options(&mut bytes, options)
+        .save_with_options(&mut bytes, SaveOptions::default())
         .map_err(|error| Error::NotWritten(std::io::Error::other(error)))?;
     Ok(bytes)
 }
@@ -181,6 +207,23 @@ pub(crate) fn value<'a>(
 /// The object id that a key refers to.
 pub(crate) fn reference(dictionary: &lopdf::Dictionary, key: &[u8]) -> Option<ObjectId> {
     dictionary.get(key).ok()?.as_reference().ok()
+}
+
+/// The filters of a stream, in the order in which they are undone; `None` if they cannot be read.
+pub(crate) fn filters(document: &Document, stream: &lopdf::Stream) -> Option<Vec<Vec<u8>>> {
+    let name = |object: &Object| {
+        let name = resolve(document, object)?.as_name().ok()?;
+        Some(name.to_vec())
+    };
+    let Ok(filter) = stream.dict.get(b"Filter") else {
+        return Some(Vec::new());
+    };
+    match resolve(document, filter)? {
+        Object::Name(name) => Some(vec![name.clone()]),
+        Object::Array(list) => list.iter().take(16).map(name).collect(),
+        Object::Null => Some(Vec::new()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

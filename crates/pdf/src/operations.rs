@@ -12,16 +12,23 @@ use crate::{
     archive::{Archive, archive},
     attachment::{Attachment, attach, read_attachments},
     bookmark::{Bookmark, read_bookmarks, write_bookmarks},
+    fill::{FormField, read_fields},
     flatten::flatten,
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
     open::{open, save},
+    optimize::{Optimization, optimize},
     pages::{Split, page_count, split_between},
     protect::{Protection, protect},
+    repair::{damage, repair},
     rotate::{Rotation, rotate},
     signature::is_signed,
     stamp::{Stamp, draw},
+    write::compact,
 };
+
+/// Compression of files that are to be small.
+const SMALLEST: u32 = 9;
 
 /// A PDF file and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +76,8 @@ pub struct Operations {
     pub metadata: Metadata,
     /// Makes the files archival.
     pub archive: Option<Archive>,
+    /// Makes the files smaller.
+    pub optimization: Option<Optimization>,
     /// Encrypts the files, last of all.
     pub protection: Option<Protection>,
 }
@@ -114,6 +123,59 @@ pub struct Conditions<'a> {
     pub part_name: fn(&str, usize) -> String,
     /// Called before each piece of work; may unwind, to end it all.
     pub checkpoint: &'a dyn Fn(),
+    /// Called with what there is to say of a file that was worked on.
+    pub note: &'a dyn Fn(Note),
+}
+
+/// What there is to say of a file that was worked on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// Name of the file.
+    pub file: String,
+    /// What was done.
+    #[serde(flatten)]
+    pub what: NoteKind,
+}
+
+/// What was done with a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(
+    tag = "code",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase"
+)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// Its table of objects was damaged; it is of the objects that a scan found.
+    Repaired {
+        /// What was wrong.
+        problem: String,
+    },
+    /// It was made smaller, or stays as it was if it is small already.
+    Optimized {
+        /// Size before, in bytes.
+        size_bytes_before: usize,
+        /// Size after, in bytes.
+        size_bytes: usize,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            NoteKind::Repaired { problem } => {
+                write!(formatter, "{}: repaired: {problem}", self.file)
+            }
+            NoteKind::Optimized {
+                size_bytes_before,
+                size_bytes,
+            } => write!(
+                formatter,
+                "{}: {size_bytes_before} bytes before, {size_bytes} bytes now",
+                self.file
+            ),
+        }
+    }
 }
 
 impl Default for Conditions<'_> {
@@ -123,6 +185,7 @@ impl Default for Conditions<'_> {
             limits: Limits::default(),
             part_name: |stem, index| format!("{stem}-{}.pdf", index + 1),
             checkpoint: &|| {},
+            note: &|_| {},
         }
     }
 }
@@ -148,6 +211,7 @@ impl Operations {
         conditions: &Conditions<'_>,
     ) -> Result<Vec<NamedFile<B>>, FileError> {
         let limits = &conditions.limits;
+        repair_all(&mut files, conditions)?;
         let mut bookmarks = self.bookmarks.clone();
         if self.merge {
             if let Some(Bookmarks::Of(lists)) = &bookmarks {
@@ -186,7 +250,7 @@ impl Operations {
             }
             if self.changes() {
                 (conditions.checkpoint)();
-                let made = self.changed(file, bookmarks.as_ref(), limits);
+                let made = self.changed(file, bookmarks.as_ref(), conditions);
                 file.bytes = made.map_err(|error| of(file, error))?.into();
             }
         }
@@ -200,15 +264,26 @@ impl Operations {
             || self.bookmarks.is_some()
             || !self.attachments.is_empty()
             || self.archive.is_some()
+            || self.optimization.is_some()
             || self.protection.is_some()
+    }
+
+    /// Whether nothing else is done with the open file.
+    fn only_optimizes(&self) -> bool {
+        self.rotation.is_none()
+            && self.stamps.is_empty()
+            && self.bookmarks.is_none()
+            && self.attachments.is_empty()
+            && self.archive.is_none()
     }
 
     fn changed<B: AsRef<[u8]>>(
         &self,
         file: &NamedFile<B>,
         bookmarks: Option<&Bookmarks>,
-        limits: &Limits,
+        conditions: &Conditions<'_>,
     ) -> Result<Vec<u8>, Error> {
+        let limits = &conditions.limits;
         let mut document = open(file.bytes.as_ref(), limits)?;
         if is_signed(&document) {
             return Err(Error::Signed);
@@ -233,13 +308,50 @@ impl Operations {
         if let Some(how) = &self.archive {
             archive(&mut document, how)?;
         }
+        if let Some(how) = &self.optimization {
+            optimize(&mut document, how, conditions.checkpoint)?;
+        }
         if let Some(protection) = &self.protection {
             protect(&mut document, protection)?;
             // What is encrypted already does not compress.
             return save(&mut document, false);
         }
+        if self.optimization.is_some() {
+            let before = file.bytes.as_ref();
+            let mut made = compact(&document, SMALLEST)?;
+            if made.len() >= before.len() && self.only_optimizes() {
+                made = before.to_vec();
+            }
+            (conditions.note)(Note {
+                file: file.name.clone(),
+                what: NoteKind::Optimized {
+                    size_bytes_before: before.len(),
+                    size_bytes: made.len(),
+                },
+            });
+            return Ok(made);
+        }
         save(&mut document, true)
     }
+}
+
+/// Makes damaged files whole before anything is done with them.
+fn repair_all<B: AsRef<[u8]> + From<Vec<u8>>>(
+    files: &mut [NamedFile<B>],
+    conditions: &Conditions<'_>,
+) -> Result<(), FileError> {
+    for file in files {
+        (conditions.checkpoint)();
+        let made = repair(file.bytes.as_ref(), &conditions.limits);
+        if let Some((bytes, problem)) = made.map_err(|error| of(file, error))? {
+            file.bytes = bytes.into();
+            (conditions.note)(Note {
+                file: file.name.clone(),
+                what: NoteKind::Repaired { problem },
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The bookmarks of files that are merged, with their pages counted in the merged file.
@@ -316,12 +428,17 @@ fn of<B>(file: &NamedFile<B>, error: Error) -> FileError {
 pub struct Description {
     /// The number of its pages.
     pub pages: usize,
+    /// What is wrong with its table of objects, if it was read without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<&'static str>,
     /// Its document properties.
     pub metadata: Metadata,
     /// Its bookmarks.
     pub bookmarks: Vec<Bookmark>,
     /// The files attached to it.
     pub attachments: Vec<Attached>,
+    /// The fields of its form.
+    pub fields: Vec<FormField>,
 }
 
 /// A file attached to a PDF file, without its content.
@@ -353,8 +470,10 @@ pub fn describe<B: AsRef<[u8]>>(
         let attached = read_attachments(bytes, limits)?.into_iter();
         Ok(Description {
             pages: page_count(bytes, limits)?,
+            damage: damage(bytes),
             metadata: read_metadata(bytes, limits)?,
             bookmarks: read_bookmarks(bytes, limits)?,
+            fields: read_fields(bytes, limits)?,
             attachments: attached
                 .map(|file| Attached {
                     name: file.name,

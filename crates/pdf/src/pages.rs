@@ -5,7 +5,7 @@ use lopdf::{Document, ObjectId};
 use crate::{
     Error, Limits,
     catalog::take_over,
-    copy::{Copy, Target},
+    copy::{Copy, Origin, Target},
     merge::newest,
     open::{open, save},
     signature::take_signatures,
@@ -57,17 +57,18 @@ pub(crate) fn split_between(
             pages.map(|page| vec![page]).collect()
         }
     };
+    let origin = Origin::new(&source);
     let extracted = parts.iter().map(|part| {
         checkpoint();
-        extract(&source, part)
+        extract(&source, &origin, part)
     });
     extracted.collect()
 }
 
-fn extract(source: &Document, chosen: &[ObjectId]) -> Result<Vec<u8>, Error> {
+fn extract(source: &Document, origin: &Origin<'_>, chosen: &[ObjectId]) -> Result<Vec<u8>, Error> {
     let mut target = Target::new("1.7");
     newest(&mut target.document, source);
-    let mut copy = Copy::of_pages(source, &mut target, chosen, None)?;
+    let mut copy = Copy::of_pages(origin, &mut target, chosen, None)?;
     take_over(&mut copy, chosen);
     if let Ok(info) = source.trailer.get(b"Info") {
         let info = copy.whole(info);

@@ -43,6 +43,38 @@ fn flow(steps: Value) -> Value {
 }
 
 #[test]
+fn steps_read_and_change_pdf_files() {
+    let page = json!({"key": "page", "name": "Page", "body": [
+        {"type": "text", "content": "Hello"},
+        {"type": "formField", "name": "who", "kind": "text", "label": "Who"},
+    ]});
+    let piece = |name: &str, action: &str, input: Value| {
+        json!({
+            "name": name, "type": "piece", "piece": "pdf", "action": action, "input": input,
+        })
+    };
+    let operations = json!([{"do": "fill", "values": {"who": "Ada"}}, {"do": "optimize"}]);
+    let flow = flow(json!([
+        {"name": "made", "type": "render", "definition": page, "format": "pdf"},
+        piece("changed", "change", json!({"file": "{{ steps.made.output }}", "operations": operations})),
+        piece("about", "metadata", json!({"file": "{{ steps.changed.output }}"})),
+        piece("read", "text", json!({"file": "{{ steps.changed.output }}"})),
+        piece("seen", "images", json!({"file": "{{ steps.changed.output }}"})),
+        {"name": "out", "type": "respond", "body": {
+            "fields": "{{ steps.about.output.fields }}", "pages": "{{ steps.read.output.pages }}",
+            "files": "{{ steps.seen.output.files }}",
+        }},
+    ]));
+    let (code, report) = run(&flow, &[]);
+    assert_eq!(code, 0, "{report}");
+    let body = &report["answer"]["body"];
+    assert_eq!(body["fields"][0]["value"], "Ada", "{report}");
+    let text = body["pages"][0]["text"].as_str().unwrap_or_default();
+    assert!(text.contains("Hello"), "{report}");
+    assert_eq!(body["files"], json!([]));
+}
+
+#[test]
 fn the_examples_run() {
     let output = platen(&["flow", "run", "examples/flows/sum.json", "--json"]);
     let report = report(&output);

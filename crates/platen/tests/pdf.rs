@@ -196,6 +196,96 @@ fn files_are_changed_and_described() {
     );
 }
 
+/// A form of our own, as a PDF.
+fn form(folder: &Path) {
+    let field = |name: &str, kind: &str| json!({"type": "formField", "name": name, "kind": kind, "label": name});
+    let template = json!({
+        "kind": "document", "key": "form", "page": {"size": "A5"},
+        "body": [
+            {"type": "text", "content": "A form to fill in"},
+            field("name", "text"), field("agreed", "checkBox"), field("day", "date"),
+        ],
+    });
+    std::fs::write(folder.join("form.json"), template.to_string()).expect("a file");
+    std::fs::write(folder.join("none.json"), "{}").expect("a file");
+    done(
+        folder,
+        &["render", "form.json", "none.json", "-o", "form.pdf"],
+    );
+}
+
+#[test]
+fn forms_are_filled_in_and_read_and_made_small() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    form(folder);
+    let fields = described(folder, "form.pdf")["fields"].clone();
+    let names: Vec<&str> = (fields.as_array().expect("fields").iter())
+        .filter_map(|field| field["name"].as_str())
+        .collect();
+    assert_eq!(names, ["name", "agreed", "day"], "{fields}");
+    // The font of the form has no Japanese and no Hebrew: our own layout has.
+    let values = json!({"name": "Ada שלום", "agreed": true, "day": "2026-11-27"});
+    std::fs::write(folder.join("values.json"), values.to_string()).expect("a file");
+    let fill = ["pdf", "fill", "form.pdf", "--values", "values.json", "-o"];
+    done(folder, &[&fill[..], &["filled.pdf"]].concat());
+    let filled = described(folder, "filled.pdf")["fields"].clone();
+    assert_eq!(filled[0]["value"], values["name"]);
+    assert_eq!(filled[1]["value"], true);
+    done(folder, &[&fill[..], &["flat.pdf", "--flatten"]].concat());
+    assert_eq!(described(folder, "flat.pdf")["fields"], json!([]));
+    let text = done(folder, &["pdf", "text", "flat.pdf"]);
+    assert!(
+        text.contains("A form to fill in") && text.contains("שלום"),
+        "{text}"
+    );
+    std::fs::write(folder.join("values.json"), r#"{"nobody": 1}"#).expect("a file");
+    let refused = platen(folder, &[&fill[..], &["x.pdf"]].concat());
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        said.contains("no field `nobody`; there are name, agreed, day"),
+        "{said}"
+    );
+
+    done(
+        folder,
+        &["pdf", "merge", "form.pdf", "form.pdf", "-o", "two.pdf"],
+    );
+    let said = done(
+        folder,
+        &["pdf", "optimize", "two.pdf", "-o", "small.pdf", "--json"],
+    );
+    let said: Json = serde_json::from_str(said.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(said["code"], "optimized");
+    let size = std::fs::metadata(folder.join("small.pdf"))
+        .expect("a file")
+        .len();
+    assert_eq!(said["sizeBytes"], size);
+    assert!(size < said["sizeBytesBefore"].as_u64().expect("a size"));
+    done(folder, &["pdf", "images", "small.pdf", "-o", "pictures"]);
+
+    let whole = std::fs::read(folder.join("form.pdf")).expect("a file");
+    std::fs::write(folder.join("cut.pdf"), &whole[..whole.len() - 20]).expect("a file");
+    let output = platen(
+        folder,
+        &[
+            "pdf",
+            "rotate",
+            "cut.pdf",
+            "--degrees",
+            "90",
+            "-o",
+            "mended.pdf",
+        ],
+    );
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.contains("cut.pdf: repaired"),
+        "{said}"
+    );
+    assert_eq!(described(folder, "mended.pdf")["pages"], 1);
+}
+
 #[test]
 fn mistakes_say_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");

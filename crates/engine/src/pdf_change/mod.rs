@@ -2,16 +2,18 @@
 //! and flows.
 
 mod error;
+mod fill;
 mod invoice;
 mod sign;
 mod stamp;
 
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use platen_document::work;
 use platen_pdf::{
-    Allowed, Archive, Attachment, Bookmark, Bookmarks, Conditions, FileError, Limits, Metadata,
-    NamedFile, Operations, Part, Printing, Protection, Rotation, Split, tell_apart, unprotect,
+    Allowed, Archive, Attachment, Bookmark, Bookmarks, Conditions, FieldValues, FileError, Limits,
+    Metadata, NamedFile, Note, Operations, Optimization, Part, PictureQuality, Printing,
+    Protection, Rotation, Split, tell_apart, unprotect,
 };
 use platen_render::RenderOptions;
 use serde::Deserialize;
@@ -55,6 +57,14 @@ pub enum PdfChange {
     },
     /// Draws annotations and form fields on the pages.
     Flatten {},
+    /// Fills in form fields.
+    Fill {
+        /// Values by the names of fields: texts, true or false, lists, or null for nothing.
+        values: FieldValues,
+        /// Whether the fields are drawn on the pages afterwards.
+        #[serde(default)]
+        flatten: bool,
+    },
     /// Draws a text, a picture or a PDF on pages.
     Stamp(Box<StampChange>),
     /// Replaces the bookmarks.
@@ -90,6 +100,14 @@ pub enum PdfChange {
     Invoice {
         /// Name of the XML file, which comes beside the PDF files.
         file: String,
+    },
+    /// Makes files smaller.
+    Optimize {
+        /// Quality of pictures as JPEG, from 1 to 100; they stay as they are without it and
+        /// `maxDpi`.
+        image_quality: Option<u8>,
+        /// Dots per inch that pictures have at most where they are shown largest.
+        max_dpi: Option<f32>,
     },
     /// Encrypts with AES-256.
     Encrypt {
@@ -170,6 +188,15 @@ pub struct PdfChanges<'a> {
     pub options: &'a RenderOptions,
 }
 
+/// Files that were changed.
+#[derive(Debug)]
+pub struct ChangedPdfs {
+    /// The files.
+    pub files: Vec<NamedFile<Vec<u8>>>,
+    /// What there is to say of them, in the order of the changes.
+    pub notes: Vec<Note>,
+}
+
 impl PdfChanges<'_> {
     fn beside(&self, name: &str) -> Result<Vec<u8>, PdfChangeError> {
         let known = self.aside.get(name).cloned();
@@ -198,13 +225,15 @@ impl Engine {
         &self,
         mut files: Vec<NamedFile<Vec<u8>>>,
         changes: &PdfChanges<'_>,
-    ) -> Result<Vec<NamedFile<Vec<u8>>>, PdfChangeError> {
+    ) -> Result<ChangedPdfs, PdfChangeError> {
         if changes.changes.len() > MAX_CHANGES {
             let message = format!("at most {MAX_CHANGES} operations are made at once");
             return Err(PdfChangeError::Wrong(message));
         }
+        let notes = RefCell::new(Vec::new());
         let conditions = Conditions {
             checkpoint: &work::look,
+            note: &|note| notes.borrow_mut().push(note),
             ..Conditions::default()
         };
         tell_apart(&mut files);
@@ -215,6 +244,14 @@ impl Engine {
                     let beside = |name: &str| changes.beside(name);
                     self.sign_files(&mut files, sign, &beside, changes.options)?;
                 }
+                PdfChange::Fill { values, flatten } => {
+                    self.fill_files(&mut files, values, changes.options)?;
+                    let operations = Operations {
+                        flatten: *flatten,
+                        ..Operations::default()
+                    };
+                    files = operations.apply(files, &conditions)?;
+                }
                 PdfChange::Timestamp {} => self.stamp_files(&mut files, changes.options)?,
                 _ => {
                     let operations = self.operations(change, changes)?;
@@ -224,7 +261,8 @@ impl Engine {
             // Parts of a file may be named like another file.
             tell_apart(&mut files);
         }
-        Ok(files)
+        let notes = notes.into_inner();
+        Ok(ChangedPdfs { files, notes })
     }
 
     fn operations(
@@ -236,13 +274,7 @@ impl Engine {
         let mut operations = Operations::default();
         match change.clone() {
             PdfChange::Merge {} => operations.merge = true,
-            PdfChange::Split { every, pages } => {
-                operations.split = Some(match (every, pages) {
-                    (Some(every), None) if every > 0 => Split::Every(every),
-                    (None, Some(pages)) => Split::Pages(pages),
-                    _ => return Err(wrong("`split` takes either `every`, above 0, or `pages`")),
-                });
-            }
+            PdfChange::Split { every, pages } => operations.split = Some(split(every, pages)?),
             PdfChange::Select { pages } => operations.split = Some(Split::Only(pages)),
             PdfChange::Rotate { degrees, pages } => {
                 operations.rotation = Some(Rotation { degrees, pages });
@@ -261,13 +293,17 @@ impl Engine {
                 media_type,
                 relationship,
                 description,
-            } => operations.attachments.push(Attachment {
-                bytes: beside(&file)?,
-                media_type: Some(media_type.unwrap_or_else(|| media_type_of(&file).to_owned())),
-                name: file,
-                relationship,
-                description,
-            }),
+            } => {
+                let bytes = beside(&file)?;
+                let media_type = media_type.or_else(|| Some(media_type_of(&file).to_owned()));
+                operations.attachments.push(Attachment {
+                    bytes,
+                    media_type,
+                    name: file,
+                    relationship,
+                    description,
+                });
+            }
             PdfChange::Metadata { metadata } => operations.metadata = metadata,
             PdfChange::Archive {
                 standard,
@@ -278,21 +314,49 @@ impl Engine {
                 operations.attachments.push(attachment);
                 operations.archive = Some(archive);
             }
+            PdfChange::Optimize {
+                image_quality,
+                max_dpi,
+            } => operations.optimization = Some(optimization(image_quality, max_dpi)),
             PdfChange::Encrypt {
                 user_password,
                 owner_password,
                 allow,
-            } => {
-                operations.protection = Some(Protection {
-                    user_password,
-                    owner_password,
-                    allowed: allow.into(),
-                });
-            }
+            } => operations.protection = Some(protection(user_password, owner_password, allow)),
             // Done before, file by file.
-            PdfChange::Decrypt { .. } | PdfChange::Sign(_) | PdfChange::Timestamp {} => {}
+            PdfChange::Decrypt { .. }
+            | PdfChange::Fill { .. }
+            | PdfChange::Sign(_)
+            | PdfChange::Timestamp {} => {}
         }
         Ok(operations)
+    }
+}
+
+fn split(every: Option<usize>, pages: Option<String>) -> Result<Split, PdfChangeError> {
+    match (every, pages) {
+        (Some(every), None) if every > 0 => Ok(Split::Every(every)),
+        (None, Some(pages)) => Ok(Split::Pages(pages)),
+        _ => Err(wrong("`split` takes either `every`, above 0, or `pages`")),
+    }
+}
+
+fn protection(user_password: String, owner_password: String, allow: Allow) -> Protection {
+    Protection {
+        user_password,
+        owner_password,
+        allowed: allow.into(),
+    }
+}
+
+fn optimization(image_quality: Option<u8>, max_dpi: Option<f32>) -> Optimization {
+    let is_about_pictures = image_quality.is_some() || max_dpi.is_some();
+    Optimization {
+        pictures: is_about_pictures.then_some(PictureQuality {
+            quality: image_quality.unwrap_or(PictureQuality::USUAL),
+            max_dpi,
+            again: image_quality.is_some(),
+        }),
     }
 }
 

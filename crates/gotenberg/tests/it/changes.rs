@@ -282,6 +282,40 @@ fn mistakes_are_told_as_gotenberg_tells_them() {
 }
 
 #[test]
+fn files_become_smaller() {
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let file: Field<'_> = ("files", "page_1.pdf", &one);
+    let made = change(&app, "optimize", &[file, ("imageQuality", "", b"40")]);
+    assert!(made.bytes.len() <= one.len());
+    assert_eq!(page_count(&made.bytes, &LIMITS).expect("pages"), 1);
+    let merged = change(&app, "merge", &[file, ("files", "b.pdf", &one)]);
+    let small: [Field<'_>; 3] = [
+        file,
+        ("files", "b.pdf", &one),
+        ("optimizeImages", "", b"true"),
+    ];
+    let smaller = change(&app, "merge", &small);
+    assert!(
+        smaller.bytes.len() < merged.bytes.len(),
+        "what is there twice goes"
+    );
+    let wrong = send(
+        &app,
+        "pdfengines/optimize",
+        &[file, ("imageQuality", "", b"200")],
+    );
+    let text = String::from_utf8_lossy(&wrong.bytes).into_owned();
+    assert_eq!(wrong.status, 400);
+    assert!(
+        text.contains(
+            "'imageQuality' is invalid (got '200', resulting to value is superior to 100)"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_key_is_taken_as_the_password_of_basic_credentials() {
     let app = TestApp::with(platen_server::Settings {
         api_key_render: Some(vec!["render-key".into()]),

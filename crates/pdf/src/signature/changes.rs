@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::read::{fields, signed_value};
 use crate::{
     Error, Limits,
-    open::{array, open, reference, value},
+    open::{array, open_whole, reference, value},
 };
 
 /// Keys of the catalog that are looked at on their own, or change nothing that is to be seen.
@@ -75,8 +75,8 @@ pub fn changes_since(file: &[u8], end: usize, limits: &Limits) -> Result<Vec<Cha
     if end >= file.len() {
         return Ok(Vec::new());
     }
-    let after = open(file, limits)?;
-    let before = open(&file[..end], limits)?;
+    let after = open_whole(file, limits)?;
+    let before = open_whole(&file[..end], limits)?;
     let mut comparison = Comparison {
         roles: roles(&before, &after)?,
         references: references(&before),

@@ -8,7 +8,7 @@ use lopdf::{Dictionary, Document, Object, Stream};
 use super::update::Update;
 use crate::{
     Error, Limits,
-    open::{array, open, resolve, value},
+    open::{array, open_whole, resolve, value},
 };
 
 /// Maximum number of entries of each kind.
@@ -40,7 +40,7 @@ impl Evidence {
 /// # Errors
 /// The file cannot be read, or carries too much.
 pub fn read_evidence(file: &[u8], limits: &Limits) -> Result<Evidence, Error> {
-    of_document(&open(file, limits)?)
+    of_document(&open_whole(file, limits)?)
 }
 
 fn of_document(document: &Document) -> Result<Evidence, Error> {

@@ -3,7 +3,7 @@
 use lopdf::{Dictionary, Document, IncrementalDocument, Object, ObjectId};
 
 use super::changes::highest_reference;
-use crate::{Error, Limits, open::open};
+use crate::{Error, Limits, open::open_whole};
 
 /// Maximum number of an object (annex C.2), above which nothing new is written.
 const MAX_NUMBER: u32 = 8_388_607 - 100_000;
@@ -17,7 +17,7 @@ pub(super) struct Update {
 
 impl Update {
     pub(super) fn of(file: &[u8], limits: &Limits) -> Result<Self, Error> {
-        let document = open(file, limits)?;
+        let document = open_whole(file, limits)?;
         if !file.starts_with(b"%PDF-") {
             let problem = "bytes stand before its header, so that it cannot be signed as it is";
             return Err(Error::Malformed(problem));

@@ -2,7 +2,11 @@
 
 mod archive;
 mod changes;
+mod damaged;
+mod extract;
+mod fill;
 mod fixture;
 mod operations;
+mod optimize;
 mod page_form;
 mod whole;

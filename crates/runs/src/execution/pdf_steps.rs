@@ -6,9 +6,9 @@ use platen_document::work;
 use platen_engine::{Engine, PdfChanges};
 use platen_fault::Code;
 use platen_flow::StepError;
-use platen_pdf::{Conditions, FileError, Limits, NamedFile, Operations, Split};
+use platen_pdf::{Conditions, FileError, Limits, NamedFile, Note, Operations, Split};
 use platen_render::RenderOptions;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::File;
 
@@ -46,6 +46,7 @@ pub(super) fn call(
             let judged = judged.map_err(|error| StepError::new(error.code(), error.to_string()))?;
             return serde_json::to_value(judged).map_err(|error| wrong(&error.to_string()));
         }
+        "text" | "images" | "attachments" => return extract(action, input),
         "change" => return change(input, engine, stop),
         "split" => Operations {
             split: Some(how(input)?),
@@ -62,7 +63,8 @@ pub(super) fn call(
         },
         _ => {
             return Err(wrong(&format!(
-                "`pdf` has no action `{action}`; it has merge, split, flatten, metadata, setMetadata, verify and change"
+                "`pdf` has no action `{action}`; it has merge, split, flatten, \
+                 metadata, setMetadata, verify, text, images, attachments and change"
             )));
         }
     };
@@ -72,6 +74,54 @@ pub(super) fn call(
     match is_split {
         true => Ok(made.collect()),
         false => Ok(made.next().unwrap_or_default()),
+    }
+}
+
+/// What is in a file: the text of its pages, its pictures, or the files attached to it.
+fn extract(action: &str, input: &Json) -> Result<Json, StepError> {
+    let file = File::of_value(&input["file"])?;
+    let (pages, limits) = (input["pages"].as_str(), Limits::default());
+    let failed = |error: platen_pdf::Error| {
+        let (name, code) = (Some(file.name.clone()), error.code());
+        StepError::new(code, FileError { name, error }.to_string())
+    };
+    match action {
+        "text" => {
+            let pages = platen_pdf::read_text(&file.bytes, pages, &limits, &work::look);
+            Ok(json!({ "pages": pages.map_err(failed)? }))
+        }
+        "images" => {
+            let found = platen_pdf::read_pictures(&file.bytes, pages, &limits, &work::look);
+            let found = found.map_err(failed)?;
+            let files: Vec<Json> = (found.files.into_iter())
+                .map(|file| {
+                    let media_type = platen_engine::media_type_of(&file.name).to_owned();
+                    let (name, bytes) = (file.name, file.bytes);
+                    File {
+                        name,
+                        media_type,
+                        bytes,
+                    }
+                    .to_value()
+                })
+                .collect();
+            Ok(json!({ "files": files, "leftOut": found.left_out }))
+        }
+        _ => {
+            let found = platen_pdf::read_attachments(&file.bytes, &limits).map_err(failed)?;
+            let files = found.into_iter().map(|file| {
+                let media_type = (file.media_type)
+                    .unwrap_or_else(|| platen_engine::media_type_of(&file.name).to_owned());
+                let (name, bytes) = (file.name, file.bytes);
+                File {
+                    name,
+                    media_type,
+                    bytes,
+                }
+                .to_value()
+            });
+            Ok(json!({ "files": files.collect::<Vec<Json>>() }))
+        }
     }
 }
 
@@ -101,8 +151,17 @@ fn change(input: &Json, engine: &Engine, stop: &Arc<AtomicBool>) -> Result<Json,
     };
     let made = engine.change_pdfs(files.into_iter().map(named).collect(), &changes);
     let made = made.map_err(|error| StepError::new(error.code(), error.to_string()))?;
-    let mut made: Vec<Json> = (made.into_iter())
-        .map(|file| pdf(&file.name, file.bytes))
+    let (files, notes) = (made.files, made.notes);
+    let mut made: Vec<Json> = (files.into_iter())
+        .map(|file| {
+            let own: Vec<&Note> = notes.iter().filter(|note| note.file == file.name).collect();
+            let report = serde_json::to_value(own).unwrap_or_default();
+            let mut value = pdf(&file.name, file.bytes);
+            if report.as_array().is_some_and(|notes| !notes.is_empty()) {
+                value["$file"]["report"] = report;
+            }
+            value
+        })
         .collect();
     match made.len() {
         1 => Ok(made.remove(0)),

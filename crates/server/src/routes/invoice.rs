@@ -95,7 +95,7 @@ pub(crate) async fn read_invoices(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    say_of_each(&api, &headers, body, |file| {
+    say_of_each(&api, &headers, body, |file, _| {
         read_invoice(&file.bytes, &Limits::default()).map_err(|error| {
             let mut problem = Problem::of_error(error.code(), &error);
             problem.detail = format!("{}: {}", file.name, problem.detail);

@@ -12,6 +12,7 @@ pub(crate) mod invoice;
 pub(crate) mod keys;
 pub(crate) mod page;
 pub(crate) mod pdf;
+mod pdf_extract;
 pub(crate) mod pieces;
 pub(crate) mod render;
 pub(crate) mod results;

@@ -16,6 +16,7 @@ use platen_render::RenderOptions;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
+use super::pdf_extract;
 use crate::{
     archive::zip_of,
     intake::{
@@ -28,6 +29,11 @@ use crate::{
     rendering::slots::{Lane, Slots, Ticket},
     respond,
 };
+
+/// What there is to say of files that were changed.
+pub(super) const REPORT: &str = "x-pdf-report";
+/// Maximum length of that header, before characters are escaped.
+const MAX_REPORT: usize = 2_048;
 
 /// State of the handlers.
 #[derive(Clone)]
@@ -59,7 +65,7 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
         json!(["files", "operations"]),
     );
     let said = description("application/json", json!({"type": "object"}));
-    vec![
+    let mut all = vec![
         post("/pdf", change_files)
             .kind(Kind::Render)
             .tag(Tag::Render)
@@ -87,19 +93,26 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
                 description("application/json", json!({"type": "object"})),
             )
             .problems(&[413, 415, 422]),
-    ]
+    ];
+    all.extend(pdf_extract::routes(&files));
+    all
 }
 
 /// A form that was read.
-struct Form {
-    files: Vec<(String, Content)>,
+pub(super) struct Form {
+    pub(super) files: Vec<(String, Content)>,
     beside: Vec<(String, Content)>,
     operations: Option<String>,
+    pub(super) pages: Option<String>,
     _room: MemoryPermit,
 }
 
 impl Form {
-    async fn read(api: &PdfApi, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+    pub(super) async fn read(
+        api: &PdfApi,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Self, Problem> {
         let boundary = multipart::boundary(headers).ok_or_else(|| {
             let detail = "send multipart/form-data with `files`";
             Problem::new(Code::MediaTypeNotSupported, detail)
@@ -109,6 +122,7 @@ impl Form {
             files: Vec::new(),
             beside: Vec::new(),
             operations: None,
+            pages: None,
             _room: room,
         };
         for field in fields {
@@ -116,10 +130,11 @@ impl Form {
                 ("files", Some(name)) => form.files.push((name.clone(), field.content)),
                 ("beside", Some(name)) => form.beside.push((name.clone(), field.content)),
                 ("operations", _) => form.operations = Some(field.text().await?),
+                ("pages", _) => form.pages = Some(field.text().await?),
                 (name, _) => {
                     let detail = format!(
                         "the form has the field `{name}`; it takes the files `files` and `beside` \
-                         and the text `operations`"
+                         and the texts `operations` and `pages`"
                     );
                     return Err(invalid(detail));
                 }
@@ -139,7 +154,7 @@ impl Form {
     }
 
     /// Memory for the files, which operations work in.
-    fn size_bytes(&self) -> u64 {
+    pub(super) fn size_bytes(&self) -> u64 {
         let all = self.files.iter().chain(&self.beside);
         all.map(|(_, content)| content.size_bytes()).sum()
     }
@@ -149,7 +164,7 @@ fn invalid(detail: impl Into<String>) -> Problem {
     Problem::new(Code::InvalidRequest, detail)
 }
 
-fn read(files: Vec<(String, Content)>) -> Result<Vec<NamedFile<Vec<u8>>>, Problem> {
+pub(super) fn read(files: Vec<(String, Content)>) -> Result<Vec<NamedFile<Vec<u8>>>, Problem> {
     let read = |(name, content): (String, Content)| {
         let bytes = content.read().map_err(|error| full(&error))?.to_vec();
         Ok(NamedFile { name, bytes })
@@ -184,7 +199,8 @@ pub(crate) async fn change_files(
         made.map_err(|error| Problem::of_error(error.code(), &error))
     };
     let made = api.slots.run(Lane::Batch, work).await?;
-    let mut files: Vec<(String, Content)> = (made.into_iter())
+    let report = report(&made.notes);
+    let mut files: Vec<(String, Content)> = (made.files.into_iter())
         .map(|file| (file.name, Content::Held(file.bytes.into())))
         .collect();
     let (name, content, media_type) = match files.len() {
@@ -202,8 +218,33 @@ pub(crate) async fn change_files(
     let mut response = respond::delivered(content::body_of(content));
     let length = HeaderValue::from(size_bytes);
     response.headers_mut().insert(CONTENT_LENGTH, length);
+    if let Some(report) = report {
+        response.headers_mut().insert(REPORT, report);
+    }
     respond::file_headers(&mut response, &name, media_type)?;
     Ok(response)
+}
+
+/// What there is to say of the files, as JSON in ASCII: as much as a header carries.
+pub(super) fn report<T: Serialize>(notes: &[T]) -> Option<HeaderValue> {
+    let mut text = String::from("[");
+    for note in notes {
+        let note = serde_json::to_string(note).ok()?;
+        if text.len() + note.len() > MAX_REPORT {
+            break;
+        }
+        if text.len() > 1 {
+            text.push(',');
+        }
+        for unit in note.encode_utf16() {
+            match u8::try_from(unit) {
+                Ok(byte @ b' '..=b'~') => text.push(char::from(byte)),
+                _ => text.push_str(&format!("\\u{unit:04x}")),
+            }
+        }
+    }
+    text.push(']');
+    (text.len() > 2).then(|| HeaderValue::from_str(&text).ok())?
 }
 
 /// Says what PDF files are.
@@ -212,7 +253,7 @@ pub(crate) async fn describe_files(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    say_of_each(&api, &headers, body, |file| {
+    say_of_each(&api, &headers, body, |file, _| {
         describe(file, &Limits::default())
             .map_err(|error| Problem::of_error(error.error.code(), &error))
     })
@@ -226,7 +267,7 @@ pub(crate) async fn verify_files(
     body: Body,
 ) -> Result<Response, Problem> {
     let engine = Arc::clone(&api.engine);
-    say_of_each(&api, &headers, body, move |file| {
+    say_of_each(&api, &headers, body, move |file, _| {
         let judged = engine.signatures().verify(&file.bytes);
         judged.map_err(|error| Problem::new(error.code(), format!("{}: {error}", file.name)))
     })
@@ -238,7 +279,7 @@ pub(super) async fn say_of_each<T: Serialize>(
     api: &PdfApi,
     headers: &HeaderMap,
     body: Body,
-    say: impl Fn(&NamedFile<Vec<u8>>) -> Result<T, Problem> + Send + 'static,
+    say: impl Fn(&NamedFile<Vec<u8>>, Option<&str>) -> Result<T, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let form = Form::read(api, headers, body).await?;
     let _permit = api.intake.reserve_bytes(form.size_bytes())?;
@@ -248,7 +289,7 @@ pub(super) async fn say_of_each<T: Serialize>(
         tell_apart(&mut files);
         for file in files {
             work::look();
-            let said = serde_json::to_value(say(&file)?).unwrap_or_default();
+            let said = serde_json::to_value(say(&file, form.pages.as_deref())?).unwrap_or_default();
             all.insert(file.name, said);
         }
         Ok(all)

@@ -16,6 +16,7 @@ mod merge;
 mod migrate;
 mod moving;
 mod pdf;
+mod pdf_arguments;
 mod pdf_files;
 mod pdf_inspect;
 mod pdf_sign;

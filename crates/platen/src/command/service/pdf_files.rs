@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use platen_pdf::Note;
 use serde_json::json;
 
 use crate::report::{Failure, OutputArguments, print_line, say};
@@ -46,5 +47,16 @@ pub(super) fn tell(path: &Path, size: usize, output: OutputArguments) {
         print_line(&report.to_string());
     } else if !output.quiet && name != "-" {
         say(format_args!("{name}: {size} bytes"));
+    }
+}
+
+/// Says what there is to say of files that were changed.
+pub(super) fn tell_notes(notes: &[Note], output: OutputArguments) {
+    for note in notes {
+        if output.json {
+            print_line(&serde_json::to_string(note).unwrap_or_default());
+        } else if !output.quiet {
+            say(format_args!("{note}"));
+        }
     }
 }

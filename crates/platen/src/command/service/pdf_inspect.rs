@@ -7,13 +7,13 @@ use std::{
 
 use platen_engine::Signatures;
 use platen_pdf::{Limits, NamedFile};
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::{
     pdf_files::{create, tell},
     read, write,
 };
-use crate::report::{Failure, OutputArguments, print_line};
+use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Says what PDF files are.
 pub(super) fn describe(inputs: &[PathBuf]) -> Result<ExitCode, Failure> {
@@ -73,6 +73,56 @@ pub(super) fn attachments(
         let path = folder.join(if name.is_empty() { "attachment" } else { &name });
         write(&path, &file.bytes)?;
         tell(&path, file.bytes.len(), output);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the text of a PDF file; with `--json` that of each page.
+pub(super) fn text(
+    input: &Path,
+    pages: Option<&str>,
+    target: &Path,
+    output: OutputArguments,
+) -> Result<ExitCode, Failure> {
+    let found = platen_pdf::read_text(&read(input)?, pages, &Limits::default(), &|| {});
+    let found = found.map_err(|error| Failure::new(error.code(), error.to_string()))?;
+    let unknown: usize = found.iter().map(|page| page.unknown_characters).sum();
+    if output.json {
+        print_line(&json!({ "pages": found }).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut all = String::new();
+    for page in &found {
+        all.push_str(&page.text);
+        all.push_str("\n\u{c}");
+    }
+    write(target, all.as_bytes())?;
+    if unknown > 0 && !output.quiet {
+        say(format_args!(
+            "{unknown} characters have no Unicode in the file"
+        ));
+    }
+    tell(target, all.len(), output);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the pictures of a PDF file to a folder.
+pub(super) fn images(
+    input: &Path,
+    pages: Option<&str>,
+    folder: &Path,
+    output: OutputArguments,
+) -> Result<ExitCode, Failure> {
+    let found = platen_pdf::read_pictures(&read(input)?, pages, &Limits::default(), &|| {});
+    let found = found.map_err(|error| Failure::new(error.code(), error.to_string()))?;
+    create(folder)?;
+    for file in found.files {
+        let path = folder.join(&file.name);
+        write(&path, &file.bytes)?;
+        tell(&path, file.bytes.len(), output);
+    }
+    for what in found.left_out {
+        say(format_args!("left out: {what}"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -76,6 +76,62 @@ fn operations_are_applied_one_after_another() {
 }
 
 #[test]
+fn files_become_smaller_and_the_report_says_so() {
+    let app = TestApp::start();
+    let one = pdf(&app);
+    let small: Part<'_> = (
+        "operations",
+        "",
+        br#"[{"do": "merge"}, {"do": "optimize"}]"#,
+    );
+    let parts = [
+        ("files", "a.pdf", one.as_slice()),
+        ("files", "b.pdf", &one),
+        small,
+    ];
+    let made = send(&app, "/pdf", &parts);
+    assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
+    let report: serde_json::Value =
+        serde_json::from_str(made.header("x-pdf-report")).expect("JSON");
+    assert_eq!(report[0]["file"], "merged.pdf");
+    assert_eq!(report[0]["code"], "optimized");
+    assert_eq!(report[0]["sizeBytes"], made.bytes.len());
+    let before = report[0]["sizeBytesBefore"].as_u64().expect("a size");
+    assert!((made.bytes.len() as u64) < before);
+    let many: Part<'_> = (
+        "operations",
+        "",
+        br#"[{"do": "optimize", "imageQuality": 0}]"#,
+    );
+    let file: Part<'_> = ("files", "a.pdf", &one);
+    send(&app, "/pdf", &[file, many]).problem(400, "invalid-option");
+}
+
+#[test]
+fn what_is_in_files_is_taken_out() {
+    let app = TestApp::start();
+    let one = pdf(&app);
+    let file: Part<'_> = ("files", "a.pdf", &one);
+    let said = send(&app, "/pdf/text", &[file, ("pages", "", b"1")]);
+    assert_eq!(said.status, 200, "{}", String::from_utf8_lossy(&said.bytes));
+    let text = said.json()["a.pdf"][0]["text"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    assert!(text.contains("Ada"), "{text}");
+    send(&app, "/pdf/text", &[file, ("pages", "", b"7")]).problem(400, "invalid-option");
+    let attach: Part<'_> = ("operations", "", br#"[{"do": "attach", "file": "a.xml"}]"#);
+    let made = send(&app, "/pdf", &[file, attach, ("beside", "a.xml", b"<a/>")]);
+    let found = send(&app, "/pdf/attachments", &[("files", "b.pdf", &made.bytes)]);
+    assert_eq!(found.header("content-type"), "application/zip");
+    let archive = zip::ZipArchive::new(std::io::Cursor::new(&found.bytes)).unwrap();
+    assert_eq!(archive.len(), 1);
+    let found = send(&app, "/pdf/images", &[file, file]);
+    assert_eq!(found.status, 200);
+    send(&app, "/pdf/images", &[("files", "c.pdf", b"no")]).problem(422, "not-pdf");
+}
+
+#[test]
 fn files_of_the_same_name_are_told_apart() {
     let app = TestApp::start();
     let one = pdf(&app);

@@ -1,0 +1,320 @@
+//! Fills in forms (12.7): values of fields, and what shows them.
+
+mod date;
+mod fields;
+mod looks;
+
+use std::collections::BTreeMap;
+
+use lopdf::{Document, Object, ObjectId};
+use serde_json::Value as Json;
+
+pub use self::{
+    fields::{FieldKind, FormField},
+    looks::FieldText,
+};
+use self::{
+    fields::{Found, fields, on_state},
+    looks::Shown,
+};
+use crate::{
+    Error, Limits,
+    metadata::text_string,
+    open::{open, save},
+    signature::is_signed,
+};
+
+/// Maximum size of all values, in bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Values of fields, by their whole names.
+pub type FieldValues = BTreeMap<String, Json>;
+
+/// Draws a text that the fonts of a form cannot show: a PDF file with one page of its size.
+pub type DrawText<'a> = &'a dyn Fn(&FieldText) -> Result<Vec<u8>, String>;
+
+/// The fields of the form of a file.
+///
+/// # Errors
+/// The file cannot be read, or has too many fields.
+pub fn read_fields(file: &[u8], limits: &Limits) -> Result<Vec<FormField>, Error> {
+    let found = fields(&open(file, limits)?)?;
+    Ok(found.into_iter().map(|field| field.about).collect())
+}
+
+/// Fills in fields of the form of a file; others stay as they are. `checkpoint` is called before what
+/// shows each.
+///
+/// # Errors
+/// The file cannot be read or is signed, or fields do not exist or cannot have these values: all that
+/// is wrong is said at once.
+pub fn fill_form(
+    file: &[u8],
+    values: &FieldValues,
+    draw: DrawText<'_>,
+    limits: &Limits,
+    checkpoint: &dyn Fn(),
+) -> Result<Vec<u8>, Error> {
+    let mut document = open(file, limits)?;
+    if is_signed(&document) {
+        return Err(Error::Signed);
+    }
+    fill(&mut document, values, draw, checkpoint)?;
+    save(&mut document, true)
+}
+
+/// Fills in fields; others stay as they are. All that is wrong is said at once.
+fn fill(
+    document: &mut Document,
+    values: &FieldValues,
+    draw: DrawText<'_>,
+    checkpoint: &dyn Fn(),
+) -> Result<(), Error> {
+    let all = fields(document)?;
+    let known: BTreeMap<&str, &Found> = all
+        .iter()
+        .map(|field| (field.about.name.as_str(), field))
+        .collect();
+    let mut wrong = Vec::new();
+    let mut plans = Vec::new();
+    let mut size = 0;
+    for (name, value) in values {
+        match known.get(name.as_str()) {
+            None => wrong.push(unknown(name, &all)),
+            Some(field) => match plan(field, value) {
+                Ok(plan) => {
+                    size += plan.text().map_or(0, str::len);
+                    plans.push((*field, plan));
+                }
+                Err(problem) => wrong.push(format!("the field `{name}` {problem}")),
+            },
+        }
+    }
+    if size > MAX_BYTES {
+        wrong.push(format!("the values have more than {MAX_BYTES} bytes"));
+    }
+    if !wrong.is_empty() {
+        wrong.truncate(50);
+        return Err(Error::BadField(wrong.join("; ")));
+    }
+    for (field, plan) in plans {
+        apply(document, field, &plan, draw, checkpoint)?;
+    }
+    let catalog = document.catalog()?;
+    let form = catalog.get(b"AcroForm").and_then(Object::as_reference).ok();
+    let entries = match form {
+        Some(id) => document.get_dictionary_mut(id).ok(),
+        None => {
+            (document.catalog_mut()?.get_mut(b"AcroForm").ok()).and_then(|it| it.as_dict_mut().ok())
+        }
+    };
+    if let Some(entries) = entries {
+        // Looks are there now, and other values of the same form would win over these.
+        entries.remove(b"NeedAppearances");
+        entries.remove(b"XFA");
+    }
+    Ok(())
+}
+
+fn unknown(name: &str, all: &[Found]) -> String {
+    let short: String = name.chars().take(100).collect();
+    let mut names: Vec<&str> = all
+        .iter()
+        .take(20)
+        .map(|it| it.about.name.as_str())
+        .collect();
+    if all.len() > names.len() {
+        names.push("…");
+    }
+    match names.is_empty() {
+        true => format!("there is no field `{short}`: the file has no form"),
+        false => format!(
+            "there is no field `{short}`; there are {}",
+            names.join(", ")
+        ),
+    }
+}
+
+/// What becomes of a field.
+enum Plan {
+    /// The text, and what is shown of it.
+    Text(String, String),
+    /// The state of buttons.
+    State(Vec<u8>),
+    /// Indices of options, and what is shown.
+    Options(Vec<usize>, String),
+    /// A text that is no option.
+    Free(String),
+}
+
+impl Plan {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(_, shown) | Self::Options(_, shown) | Self::Free(shown) => Some(shown),
+            Self::State(_) => None,
+        }
+    }
+}
+
+/// Reads a value for a field, or says why it cannot have it.
+fn plan(field: &Found, value: &Json) -> Result<Plan, String> {
+    let about = &field.about;
+    let options = || about.options.join(", ");
+    match (about.kind, value) {
+        (FieldKind::Text | FieldKind::Date, Json::Null) => {
+            Ok(Plan::Text(String::new(), String::new()))
+        }
+        (FieldKind::Text, Json::String(text)) => text_plan(field, text.clone()),
+        (FieldKind::Text, Json::Number(number)) => text_plan(field, number.to_string()),
+        (FieldKind::Text, _) => Err("takes a text".to_owned()),
+        (FieldKind::Date, Json::String(day)) => {
+            let format = about.format.as_deref().unwrap_or("yyyy-mm-dd");
+            let made = date::written(day, format);
+            made.map(|it| Plan::Text(it.clone(), it))
+                .ok_or_else(|| "takes a day, as in 2026-11-27".to_owned())
+        }
+        (FieldKind::Date, _) => Err("takes a day, as in 2026-11-27".to_owned()),
+        (FieldKind::Checkbox, Json::Bool(true)) => Ok(Plan::State(Vec::new())),
+        (FieldKind::Checkbox | FieldKind::Radio, Json::Bool(false) | Json::Null) => {
+            Ok(Plan::State(b"Off".to_vec()))
+        }
+        (FieldKind::Checkbox, _) => Err("takes true or false".to_owned()),
+        (FieldKind::Radio, Json::String(name)) => match option(field, name) {
+            Some(at) => Ok(Plan::State(field.exports[at].clone())),
+            None => Err(format!("takes one of {}", options())),
+        },
+        (FieldKind::Radio, _) => Err(format!("takes one of {}", options())),
+        (FieldKind::Choice, Json::Null) => Ok(Plan::Options(Vec::new(), String::new())),
+        (FieldKind::Choice, Json::String(name)) => match option(field, name) {
+            Some(at) => Ok(Plan::Options(vec![at], about.options[at].clone())),
+            None if about.editable => Ok(Plan::Free(name.clone())),
+            None => Err(format!("takes one of {}", options())),
+        },
+        (FieldKind::Choice, Json::Array(list)) if about.multiple => {
+            let chosen: Option<Vec<usize>> = list
+                .iter()
+                .map(|name| option(field, name.as_str()?))
+                .collect();
+            let mut chosen = chosen.ok_or_else(|| format!("takes some of {}", options()))?;
+            chosen.sort_unstable();
+            chosen.dedup();
+            let shown: Vec<&str> = chosen
+                .iter()
+                .map(|at| about.options[*at].as_str())
+                .collect();
+            let shown = shown.join("\n");
+            Ok(Plan::Options(chosen, shown))
+        }
+        (FieldKind::Choice, _) => Err(format!("takes one of {}", options())),
+        (FieldKind::Button, _) => Err("is a button, which has no value".to_owned()),
+        (FieldKind::Signature, _) => Err("is a signature; `sign` fills it in".to_owned()),
+    }
+}
+
+fn text_plan(field: &Found, text: String) -> Result<Plan, String> {
+    if let Some(most) = field.about.max_length
+        && text.chars().count() > most
+    {
+        return Err(format!("takes at most {most} characters"));
+    }
+    if text.contains(['\n', '\r']) && !field.about.multiline {
+        return Err("takes one line".to_owned());
+    }
+    let shown = match field.flags & fields::PASSWORD != 0 {
+        true => "*".repeat(text.chars().count()),
+        false => text.clone(),
+    };
+    Ok(Plan::Text(text, shown))
+}
+
+/// The option that people see as `name`, or that is called so in the file.
+fn option(field: &Found, name: &str) -> Option<usize> {
+    let shown = field.about.options.iter().position(|it| it == name);
+    shown.or_else(|| field.exports.iter().position(|it| it == name.as_bytes()))
+}
+
+fn apply(
+    document: &mut Document,
+    field: &Found,
+    plan: &Plan,
+    draw: DrawText<'_>,
+    checkpoint: &dyn Fn(),
+) -> Result<(), Error> {
+    let text_of = |text: &str| match text {
+        "" => Object::Null,
+        text => text_string(text),
+    };
+    let (stored, indices) = match plan {
+        Plan::State(state) => return set_state(document, field, state),
+        Plan::Text(text, _) | Plan::Free(text) => (text_of(text), None),
+        Plan::Options(chosen, _) => {
+            let export = |at: &usize| Object::string_literal(field.exports[*at].clone());
+            let stored = match chosen.as_slice() {
+                [] => Object::Null,
+                [one] => export(one),
+                many => Object::Array(many.iter().map(export).collect()),
+            };
+            let list = chosen
+                .iter()
+                .map(|at| Object::Integer(*at as i64))
+                .collect();
+            (stored, Some(Object::Array(list)))
+        }
+    };
+    let entries = document.get_dictionary_mut(field.id)?;
+    match stored {
+        Object::Null => {
+            entries.remove(b"V");
+        }
+        stored => entries.set("V", stored),
+    }
+    entries.remove(b"RV");
+    if let Some(indices) = indices {
+        entries.set("I", indices);
+    }
+    for widget in &field.widgets {
+        checkpoint();
+        let shown = Shown {
+            text: plan.text().unwrap_or_default(),
+            multiline: field.about.multiline || field.about.multiple,
+            cells: field
+                .about
+                .max_length
+                .filter(|_| field.flags & fields::COMB != 0),
+        };
+        let look = looks::look(document, *widget, &shown, &field.about.name, draw)?;
+        set_look(document, *widget, look)?;
+    }
+    Ok(())
+}
+
+fn set_look(document: &mut Document, widget: ObjectId, look: ObjectId) -> Result<(), Error> {
+    let entries = document.get_dictionary_mut(widget)?;
+    entries.set("AP", lopdf::dictionary! { "N" => look });
+    entries.remove(b"AS");
+    Ok(())
+}
+
+/// Sets the state of the buttons of a field; an empty one is that in which each is on.
+fn set_state(document: &mut Document, field: &Found, state: &[u8]) -> Result<(), Error> {
+    let mut value = state.to_vec();
+    for widget in &field.widgets {
+        let own = on_state(document, *widget);
+        let on = match (&own, state.is_empty()) {
+            (Some(own), true) => own.clone(),
+            (Some(own), false) if own == state => own.clone(),
+            // A box without a look is on by the usual name.
+            (None, true) => b"Yes".to_vec(),
+            _ => b"Off".to_vec(),
+        };
+        if on != b"Off" {
+            value.clone_from(&on);
+        }
+        document
+            .get_dictionary_mut(*widget)?
+            .set("AS", Object::Name(on));
+    }
+    let entries = document.get_dictionary_mut(field.id)?;
+    entries.set("V", Object::Name(value));
+    Ok(())
+}

@@ -1,0 +1,407 @@
+//! The content of pages, as far as it shows text (9.4).
+
+use std::{collections::HashMap, rc::Rc};
+
+use lopdf::{
+    Dictionary, Document, Object, ObjectId,
+    content::{Content, Operation},
+};
+
+use super::{
+    font::{Font, Shown},
+    order::Chunk,
+};
+use crate::{
+    Error,
+    copy::inherited,
+    drawn::times,
+    flatten::numbers,
+    open::{dictionary as dictionary_of, value},
+    page_form::MAX_CONTENT,
+};
+
+/// Maximum number of operations of all pages, and of forms wherever they are drawn.
+const MAX_OPERATIONS: usize = 20_000_000;
+/// Maximum depth of forms within forms, saved graphics states and marked content.
+const MAX_DEPTH: usize = 12;
+const MAX_SAVED: usize = 64;
+const MAX_MARKS: usize = 256;
+/// Maximum number of pieces of text of a page.
+const MAX_CHUNKS: usize = 200_000;
+/// Fonts that are held at once.
+const MAX_FONTS: usize = 64;
+const UNIT: [f32; 6] = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+
+/// Reads pages of a document.
+pub(super) struct Reader<'a> {
+    document: &'a Document,
+    fonts: HashMap<ObjectId, Rc<Font>>,
+    left: usize,
+    /// What is known of the page so far.
+    chunks: Vec<Chunk>,
+    current: Option<Chunk>,
+    unknown: usize,
+    /// For each open piece of marked content its replacement, and whether it was taken.
+    marks: Vec<Option<Replacement>>,
+}
+
+struct Replacement {
+    text: String,
+    is_taken: bool,
+}
+
+/// The text state (9.3) and the matrices.
+#[derive(Clone)]
+struct State {
+    matrix: [f32; 6],
+    font: Option<Rc<Font>>,
+    size: f32,
+    spacing: f32,
+    word_spacing: f32,
+    stretch: f32,
+    leading: f32,
+    rise: f32,
+}
+
+/// The matrices of a text object.
+struct Place {
+    now: [f32; 6],
+    line: [f32; 6],
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(document: &'a Document) -> Self {
+        Self {
+            document,
+            fonts: HashMap::new(),
+            left: MAX_OPERATIONS,
+            chunks: Vec::new(),
+            current: None,
+            unknown: 0,
+            marks: Vec::new(),
+        }
+    }
+
+    /// The pieces of text of a page, and the number of characters without Unicode.
+    pub(super) fn page(&mut self, page: ObjectId) -> Result<(Vec<Chunk>, usize), Error> {
+        let document = self.document;
+        let entries = document.get_dictionary(page)?;
+        let content = document.get_page_content_with_limit(page, MAX_CONTENT)?;
+        let resources = inherited(document, entries, b"Resources");
+        let resources = resources
+            .as_ref()
+            .and_then(|it| dictionary_of(document, it));
+        let rotation = inherited(document, entries, b"Rotate").and_then(|it| it.as_i64().ok());
+        let state = State {
+            matrix: match rotation.unwrap_or(0).rem_euclid(360) {
+                90 => [0.0, -1.0, 1.0, 0.0, 0.0, 0.0],
+                180 => [-1.0, 0.0, 0.0, -1.0, 0.0, 0.0],
+                270 => [0.0, 1.0, -1.0, 0.0, 0.0, 0.0],
+                _ => UNIT,
+            },
+            font: None,
+            size: 0.0,
+            spacing: 0.0,
+            word_spacing: 0.0,
+            stretch: 1.0,
+            leading: 0.0,
+            rise: 0.0,
+        };
+        self.marks.clear();
+        self.content(&content, resources, state, 0)?;
+        self.finish_chunk();
+        let unknown = std::mem::take(&mut self.unknown);
+        Ok((std::mem::take(&mut self.chunks), unknown))
+    }
+
+    fn content(
+        &mut self,
+        content: &[u8],
+        resources: Option<&Dictionary>,
+        mut state: State,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let mut saved = Vec::new();
+        let mut place = Place {
+            now: UNIT,
+            line: UNIT,
+        };
+        for operation in Content::decode_iter(content).map_while(Result::ok) {
+            self.left = self.left.saturating_sub(1);
+            if self.left == 0 || self.chunks.len() > MAX_CHUNKS {
+                return Err(Error::TooLarge {
+                    what: "operations of text",
+                    count: MAX_OPERATIONS,
+                    most: MAX_OPERATIONS,
+                });
+            }
+            match operation.operator.as_str() {
+                "q" if saved.len() < MAX_SAVED => saved.push(state.clone()),
+                "Q" => state = saved.pop().unwrap_or(state),
+                "cm" => {
+                    if let Some(change) = floats(&operation.operands) {
+                        state.matrix = times(change, state.matrix);
+                    }
+                }
+                "Do" => self.draw(&operation, resources, &state, depth)?,
+                "Tf" => self.set_font(&operation.operands, resources, &mut state),
+                "BMC" | "BDC" => self.open_mark(&operation, resources),
+                "EMC" => {
+                    self.marks.pop();
+                }
+                _ => self.text(&operation, &mut state, &mut place),
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(
+        &mut self,
+        operation: &Operation,
+        resources: Option<&Dictionary>,
+        state: &State,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let document = self.document;
+        let found = (|| {
+            let objects = value(document, resources?, b"XObject")?.as_dict().ok()?;
+            let name = operation.operands.first()?.as_name().ok()?;
+            value(document, objects, name)?.as_stream().ok()
+        })();
+        let Some(form) = found else { return Ok(()) };
+        let kind = value(document, &form.dict, b"Subtype").and_then(|it| it.as_name().ok());
+        if kind != Some(b"Form") || depth == MAX_DEPTH {
+            return Ok(());
+        }
+        let Ok(content) = form.get_plain_content_with_limit(MAX_CONTENT) else {
+            return Ok(());
+        };
+        self.left = self.left.saturating_sub(content.len() / 8);
+        let mut state = state.clone();
+        if let Some(own) = numbers::<6>(document, form.dict.get(b"Matrix").ok()) {
+            state.matrix = times(own, state.matrix);
+        }
+        let own = value(document, &form.dict, b"Resources").and_then(|it| it.as_dict().ok());
+        self.content(&content, own.or(resources), state, depth + 1)
+    }
+
+    fn set_font(&mut self, operands: &[Object], resources: Option<&Dictionary>, state: &mut State) {
+        let document = self.document;
+        let [Object::Name(name), size] = operands else {
+            return;
+        };
+        state.size = size.as_float().unwrap_or(0.0);
+        let fonts = resources.and_then(|it| value(document, it, b"Font")?.as_dict().ok());
+        let entry = fonts.and_then(|fonts| fonts.get(name).ok());
+        let id = entry.and_then(|it| it.as_reference().ok());
+        if let Some(known) = id.and_then(|id| self.fonts.get(&id)) {
+            state.font = Some(Rc::clone(known));
+            return;
+        }
+        let font = entry.and_then(|it| dictionary_of(document, it));
+        let font = font.map(|font| Rc::new(Font::read(document, font)));
+        if let (Some(id), Some(font)) = (id, &font) {
+            if self.fonts.len() >= MAX_FONTS {
+                self.fonts.clear();
+            }
+            self.fonts.insert(id, Rc::clone(font));
+        }
+        state.font = font;
+    }
+
+    /// Content with `ActualText` says something else than its glyphs (14.9.4).
+    fn open_mark(&mut self, operation: &Operation, resources: Option<&Dictionary>) {
+        let document = self.document;
+        let properties = match operation.operands.get(1) {
+            Some(Object::Dictionary(properties)) => Some(properties),
+            Some(Object::Name(name)) => resources
+                .and_then(|it| value(document, it, b"Properties")?.as_dict().ok())
+                .and_then(|all| value(document, all, name)?.as_dict().ok()),
+            _ => None,
+        };
+        let text = properties.and_then(|it| value(document, it, b"ActualText"));
+        let text = text.and_then(|text| lopdf::decode_text_string(text).ok());
+        if self.marks.len() < MAX_MARKS {
+            self.marks.push(text.map(|text| Replacement {
+                text,
+                is_taken: false,
+            }));
+        }
+    }
+
+    fn text(&mut self, operation: &Operation, state: &mut State, place: &mut Place) {
+        let operands = &operation.operands;
+        let number = |index: usize| operands.get(index).and_then(|it| it.as_float().ok());
+        match operation.operator.as_str() {
+            "BT" => {
+                *place = Place {
+                    now: UNIT,
+                    line: UNIT,
+                }
+            }
+            "Tc" => state.spacing = number(0).unwrap_or(0.0),
+            "Tw" => state.word_spacing = number(0).unwrap_or(0.0),
+            "Tz" => state.stretch = number(0).unwrap_or(100.0) / 100.0,
+            "TL" => state.leading = number(0).unwrap_or(0.0),
+            "Ts" => state.rise = number(0).unwrap_or(0.0),
+            "Td" | "TD" => {
+                let (x, y) = (number(0).unwrap_or(0.0), number(1).unwrap_or(0.0));
+                if operation.operator == "TD" {
+                    state.leading = -y;
+                }
+                place.next_line(x, y);
+            }
+            "Tm" => {
+                if let Some(matrix) = floats(operands) {
+                    *place = Place {
+                        now: matrix,
+                        line: matrix,
+                    };
+                }
+            }
+            "T*" => place.next_line(0.0, -state.leading),
+            "'" | "\"" => {
+                if let ("\"", Some(word), Some(spacing)) =
+                    (operation.operator.as_str(), number(0), number(1))
+                {
+                    state.word_spacing = word;
+                    state.spacing = spacing;
+                }
+                place.next_line(0.0, -state.leading);
+                self.show(operands.last(), state, place);
+            }
+            "Tj" => self.show(operands.first(), state, place),
+            "TJ" => {
+                let list = operands.first().and_then(|it| it.as_array().ok());
+                for object in list.into_iter().flatten() {
+                    match object.as_float() {
+                        Ok(back) => {
+                            let by = -back / 1_000.0 * state.size;
+                            let vertical = state.font.as_ref().is_some_and(|it| it.is_vertical);
+                            place.advance(by, state.stretch, vertical);
+                        }
+                        Err(_) => self.show(Some(object), state, place),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn show(&mut self, object: Option<&Object>, state: &State, place: &mut Place) {
+        let Some(Object::String(bytes, _)) = object else {
+            return;
+        };
+        let Some(font) = state.font.clone() else {
+            return;
+        };
+        font.each(bytes, &mut |glyph: Shown| {
+            let extra = match glyph.is_space {
+                true => state.spacing + state.word_spacing,
+                false => state.spacing,
+            };
+            let width = match font.is_vertical {
+                true => -1.0,
+                false => glyph.width,
+            };
+            let begin = times([1.0, 0.0, 0.0, 1.0, 0.0, state.rise], place.now);
+            let begin = times(begin, state.matrix);
+            let by = width * state.size;
+            place.advance(by, state.stretch, font.is_vertical);
+            let end = times([1.0, 0.0, 0.0, 1.0, 0.0, state.rise], place.now);
+            let end = times(end, state.matrix);
+            place.advance(extra, state.stretch, font.is_vertical);
+            let high = state.size.abs() * begin[2].hypot(begin[3]);
+            self.put(
+                glyph.text,
+                (begin[4], begin[5]),
+                (end[4], end[5]),
+                high,
+                begin,
+            );
+        });
+    }
+
+    /// Puts a glyph behind the text before it, or begins a new piece.
+    fn put(
+        &mut self,
+        text: Option<String>,
+        begin: (f32, f32),
+        end: (f32, f32),
+        size: f32,
+        matrix: [f32; 6],
+    ) {
+        let text = match self.marks.iter_mut().flatten().next() {
+            Some(replacement) if replacement.is_taken => String::new(),
+            Some(replacement) => {
+                replacement.is_taken = true;
+                replacement.text.clone()
+            }
+            None => text.unwrap_or_else(|| {
+                self.unknown += 1;
+                "\u{fffd}".to_owned()
+            }),
+        };
+        let text = plain(&text);
+        let Some(next) = Chunk::new(text, begin, end, size, matrix) else {
+            return;
+        };
+        match &mut self.current {
+            Some(current) if current.takes(&next) => current.append(&next),
+            _ => {
+                self.finish_chunk();
+                self.current = Some(next);
+            }
+        }
+    }
+
+    fn finish_chunk(&mut self) {
+        if let Some(chunk) = self.current.take()
+            && !chunk.is_blank()
+        {
+            self.chunks.push(chunk);
+        }
+    }
+}
+
+impl Place {
+    fn next_line(&mut self, x: f32, y: f32) {
+        self.line = times([1.0, 0.0, 0.0, 1.0, x, y], self.line);
+        self.now = self.line;
+    }
+
+    fn advance(&mut self, by: f32, stretch: f32, is_vertical: bool) {
+        let (x, y) = match is_vertical {
+            true => (0.0, by),
+            false => (by * stretch, 0.0),
+        };
+        self.now = times([1.0, 0.0, 0.0, 1.0, x, y], self.now);
+    }
+}
+
+/// Text without ligatures, which nobody searches for, and without zeros.
+fn plain(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    for symbol in text.chars() {
+        match symbol {
+            '\0' => {}
+            '\u{fb00}' => made.push_str("ff"),
+            '\u{fb01}' => made.push_str("fi"),
+            '\u{fb02}' => made.push_str("fl"),
+            '\u{fb03}' => made.push_str("ffi"),
+            '\u{fb04}' => made.push_str("ffl"),
+            '\u{fb05}' | '\u{fb06}' => made.push_str("st"),
+            symbol => made.push(symbol),
+        }
+    }
+    made
+}
+
+fn floats(operands: &[Object]) -> Option<[f32; 6]> {
+    let all: Option<Vec<f32>> = operands
+        .iter()
+        .take(7)
+        .map(|it| it.as_float().ok())
+        .collect();
+    all?.try_into().ok()
+}
