@@ -127,8 +127,13 @@ tr,figure,img,svg{break-inside:avoid}
 
 /// The classes of the elements of `body`.
 fn classes(body: &str) -> FxHashSet<&str> {
-    let values = body.split("class=\"").skip(1);
-    let values = values.filter_map(|rest| rest.split('"').next());
+    const START: &str = "class=\"";
+    let mut values = FxHashSet::default();
+    for start in memchr::memmem::find_iter(body.as_bytes(), START) {
+        let rest = &body[start + START.len()..];
+        values.extend(rest.split('"').next());
+    }
+    let values = values.into_iter();
     values.flat_map(str::split_ascii_whitespace).collect()
 }
 
