@@ -15,6 +15,7 @@ mod drawn;
 mod error;
 mod field;
 mod flatten;
+mod info;
 mod merge;
 mod metadata;
 mod open;
@@ -35,6 +36,7 @@ pub use self::{
     bookmark::{Bookmark, read_bookmarks},
     error::Error,
     flatten::flatten,
+    info::{Info, read_info},
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
     open::Limits,
