@@ -157,7 +157,10 @@ fn place(stamp: &Stamp, (wide, high): (f32, f32), page: (f32, f32)) -> [f32; 6] 
                 (None, Some(h)) => (wide * h / high, h),
                 (None, None) => (wide * scale, high * scale),
             };
-            return times([w, 0.0, 0.0, h, 0.0, 0.0], [cos, sin, -sin, cos, at.0, at.1]);
+            return times(
+                [w, 0.0, 0.0, h, 0.0, 0.0],
+                [cos, sin, -sin, cos, at.0, at.1],
+            );
         }
         Place::Whole => {
             let (w, h) = around(1.0);

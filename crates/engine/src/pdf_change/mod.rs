@@ -252,13 +252,7 @@ impl Engine {
                 degrees,
                 pages,
                 replace,
-            } => {
-                operations.rotation = Some(Rotation {
-                    degrees,
-                    pages,
-                    replaces: replace,
-                });
-            }
+            } => operations.rotation = Some(rotation(degrees, pages, replace)),
             PdfChange::Flatten {} => operations.flatten = true,
             PdfChange::Stamp(stamp) => {
                 let (source, look) = stamp.read(&beside)?;
@@ -305,6 +299,14 @@ impl Engine {
             PdfChange::Decrypt { .. } | PdfChange::Sign(_) | PdfChange::Timestamp {} => {}
         }
         Ok(operations)
+    }
+}
+
+fn rotation(degrees: u16, pages: Option<String>, replaces: bool) -> Rotation {
+    Rotation {
+        degrees,
+        pages,
+        replaces,
     }
 }
 
