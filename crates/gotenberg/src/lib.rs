@@ -79,11 +79,16 @@ impl Extension for Gotenberg {
         reading.add(self.kept(stages::read_routes()), self.api.clone());
         let defer = from_fn_with_state(self.deferral.clone(), layer::handle);
         let dialect = from_fn_with_state(self.api.clone(), convention::handle);
-        reading.router = (reading.router)
-            .route_layer(defer.clone())
-            .route_layer(dialect.clone())
-            .route_layer(from_fn(stages::without_webhook));
-        forms.router = forms.router.route_layer(defer).route_layer(dialect);
+        // A layer needs routes.
+        if !reading.operations.is_empty() {
+            reading.router = (reading.router)
+                .route_layer(defer.clone())
+                .route_layer(dialect.clone())
+                .route_layer(from_fn(stages::without_webhook));
+        }
+        if !forms.operations.is_empty() {
+            forms.router = forms.router.route_layer(defer).route_layer(dialect);
+        }
         mounted.merge(forms);
         mounted.merge(reading);
         mounted.add(self.kept(system::routes()), self.api.clone());

@@ -17,7 +17,7 @@ use platen_server::{
 };
 use serde_json::{Map, Value as Json, json};
 
-use super::{routes::refuse_unknown, translate::PROPERTIES};
+use super::{translate::PROPERTIES, unknown::refuse_unknown};
 use crate::form::FormRequest;
 
 /// What a route says of a file that a password may open.

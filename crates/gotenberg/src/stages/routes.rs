@@ -9,50 +9,27 @@ use platen_server::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Stages, find,
+    list::Stages,
     options::{Kind, StageOption},
     read::{read_pdf_attachments, read_pdf_info, read_stage_bookmarks, read_stage_metadata},
-    table::stage_routes,
+    table::{each_stage, find},
+    unknown::refuse_unknown,
 };
-use crate::{
-    api::FormApi,
-    form::{Form, FormRequest},
-    post_process::answer,
-};
+use crate::{api::FormApi, form::FormRequest, post_process::answer};
 
-/// Fields of Gotenberg 8 that are stages now, and these.
-const MOVED: [(&str, &str); 12] = [
-    ("merge", "merge"),
-    ("splitMode", "split"),
-    ("splitSpan", "split"),
-    ("splitUnify", "select"),
-    ("flatten", "flatten-form"),
-    ("metadata", "set-metadata"),
-    ("bookmarks", "set-bookmarks"),
-    ("rotateAngle", "rotate"),
-    ("pdfa", "remediate"),
-    ("pdfua", "remediate"),
-    ("userPassword", "encrypt"),
-    ("ownerPassword", "encrypt"),
-];
+macro_rules! handlers {
+    ($($handler:ident, $op:literal, $path:literal, $summary:literal, $options:tt, $translate:expr;)*) => {
+        /// The routes of stages.
+        fn stage_routes() -> Vec<Route<FormApi>> {
+            vec![$(declared(post($path, $handler).summary($summary), $op)),*]
+        }
 
-/// Records the fields that a route does not know.
-pub(super) fn refuse_unknown(form: &mut Form, takes_stages: bool) {
-    let files = form.file_fields.iter().filter(|field| *field != "files");
-    let names: Vec<String> = form.values.names().chain(files).cloned().collect();
-    for name in names {
-        let moved = MOVED.iter().find(|(old, _)| *old == name);
-        let hint = match moved.filter(|_| takes_stages) {
-            Some((_, op)) => {
-                format!("; Gotenberg 9 moved it to a stage: add {{\"op\":\"{op}\"}} to 'stages'")
-            }
-            None => String::new(),
-        };
-        let shown: String = name.chars().take(100).collect();
-        let mistake = format!("form field '{shown}' is unknown to this route{hint}");
-        form.values.mistake(mistake);
-    }
+        $(async fn $handler(request: FormRequest) -> Result<Response, Problem> {
+            run_one(request, $op).await
+        })*
+    };
 }
+each_stage!(handlers);
 
 /// Runs a list of stages.
 pub(crate) async fn run_stages(mut request: FormRequest) -> Result<Response, Problem> {
@@ -70,7 +47,7 @@ pub(crate) async fn run_stages(mut request: FormRequest) -> Result<Response, Pro
 }
 
 /// Runs the stage `op`, whose options are form fields.
-pub(super) async fn run_one(mut request: FormRequest, op: &str) -> Result<Response, Problem> {
+async fn run_one(mut request: FormRequest, op: &str) -> Result<Response, Problem> {
     let stage = find(op).ok_or_else(|| Problem::internal(format!("no stage {op}")))?;
     let form = &mut request.form;
     let stages = Stages::of_fields(form, stage)?;
@@ -126,7 +103,7 @@ pub(crate) fn read_routes() -> Vec<Route<FormApi>> {
 }
 
 /// Declares what the route of a stage takes and makes.
-pub(super) fn declared(route: Route<FormApi>, op: &str) -> Route<FormApi> {
+fn declared(route: Route<FormApi>, op: &str) -> Route<FormApi> {
     let options = find(op).map(|stage| stage.options).unwrap_or_default();
     let mut required = vec!["files"];
     required.extend(options.iter().filter(|it| it.is_needed).map(|it| it.name));
@@ -168,4 +145,22 @@ fn form(mut properties: Map<String, Json>, required: &[&str]) -> Declared {
         "multipart/form-data",
         json!({"type": "object", "required": required, "properties": properties}),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::table::{STAGES, UNSUPPORTED},
+        *,
+    };
+
+    #[test]
+    fn every_stage_has_a_name_and_a_route_of_its_own() {
+        let routes = stage_routes();
+        assert_eq!(routes.len(), STAGES.len());
+        for (stage, route) in STAGES.iter().zip(routes) {
+            assert_eq!(route.path(), format!("/forms/pdf/{}", stage.op));
+            assert!(!UNSUPPORTED.contains(&stage.op), "{}", stage.op);
+        }
+    }
 }

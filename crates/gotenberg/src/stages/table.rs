@@ -1,18 +1,9 @@
-//! The stages: name, options and translation, and the handler of the route of each. A new one is a
-//! row here.
-
-use axum::response::Response;
-use platen_server::{
-    operation::{Route, post},
-    problem::Problem,
-};
+//! The stages: name, options and translation, and the route of each. A new one is a row here.
 
 use super::{
     options::{Given, Kind, StageOption, Wrong, needed, optional},
-    routes::{declared, run_one},
     translate::{self, Translated},
 };
-use crate::{api::FormApi, form::FormRequest};
 
 /// A stage.
 #[derive(Debug)]
@@ -48,28 +39,11 @@ const LEVELS: &[&str] = &[
     "XRECHNUNG",
 ];
 
-/// Rows of `handler, name, path, summary, options, translation`.
-macro_rules! stages {
-    ($($handler:ident, $op:literal, $path:literal, $summary:literal, [$($option:expr),* $(,)?], $translate:expr;)*) => {
-        /// All stages.
-        pub(super) const STAGES: &[Stage] = &[$(Stage {
-            op: $op,
-            options: &[$($option),*],
-            translate: $translate,
-        }),*];
-
-        /// The routes of stages.
-        pub(super) fn stage_routes() -> Vec<Route<FormApi>> {
-            vec![$(declared(post($path, $handler).summary($summary), $op)),*]
-        }
-
-        $(async fn $handler(request: FormRequest) -> Result<Response, Problem> {
-            run_one(request, $op).await
-        })*
-    };
-}
-
-stages! {
+/// All stages, given to the macro `$made`: rows of handler, name, path, summary, options and
+/// translation.
+macro_rules! each_stage {
+    ($made:ident) => {
+        $made! {
     stage_merge, "merge", "/forms/pdf/merge",
         "Gotenberg 9: merges PDF files in the order of their names.",
         [], translate::merge;
@@ -160,19 +134,24 @@ stages! {
     stage_timestamp, "timestamp", "/forms/pdf/timestamp",
         "Gotenberg 9: adds a timestamp by the authority of the service.",
         [needed("timestampUrl", Kind::Text)], translate::timestamp;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_stage_has_a_name_and_a_route_of_its_own() {
-        let routes = stage_routes();
-        assert_eq!(routes.len(), STAGES.len());
-        for (stage, route) in STAGES.iter().zip(routes) {
-            assert_eq!(route.path(), format!("/forms/pdf/{}", stage.op));
-            assert!(!UNSUPPORTED.contains(&stage.op), "{}", stage.op);
         }
-    }
+    };
+}
+pub(super) use each_stage;
+
+macro_rules! stages {
+    ($($handler:ident, $op:literal, $path:literal, $summary:literal, [$($option:expr),* $(,)?], $translate:expr;)*) => {
+        /// All stages.
+        pub(super) const STAGES: &[Stage] = &[$(Stage {
+            op: $op,
+            options: &[$($option),*],
+            translate: $translate,
+        }),*];
+    };
+}
+each_stage!(stages);
+
+/// A stage by its name.
+pub(super) fn find(op: &str) -> Option<&'static Stage> {
+    STAGES.iter().find(|stage| stage.op == op)
 }

@@ -295,10 +295,14 @@ fn files_become_archival_or_are_refused() {
     let holds = |bytes: &[u8], text: &str| String::from_utf8_lossy(bytes).contains(text);
     assert!(holds(&archived, "pdfaid:part>3<") || holds(&archived, "pdfaid:part=\"3\""));
     let stages = json!([{"op": "remediate", "profile": ["PDF/A-2b", "PDF/UA-1"]}]);
-    let answer = pipe(&app, &[file], &stages);
-    // A file without a title does not become PDF/UA.
-    answer.problem(400, "standard-not-met");
-    let text = said(&app, "pdf/remediate", &[file, profile("PDF/UA-1")]);
+    let both = made(pipe(&app, &[file], &stages)).bytes;
+    assert!(holds(&both, "pdfaid:part") && holds(&both, "pdfuaid:part"));
+    // A page that is taken out has no tags.
+    let stages =
+        json!([{"op": "select", "pages": "1"}, {"op": "remediate", "profile": "PDF/UA-1"}]);
+    pipe(&app, &[file], &stages).problem(400, "standard-not-met");
+    let stages = stages.to_string();
+    let text = said(&app, "pdf/pipe", &[file, ("stages", "", stages.as_bytes())]);
     assert!(
         text.starts_with("Stage 'remediate' failed on 'a.pdf': "),
         "{text}"
