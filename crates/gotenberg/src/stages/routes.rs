@@ -92,11 +92,9 @@ pub(crate) fn read_routes() -> Vec<Route<FormApi>> {
             .summary("Gotenberg 9: lists the files attached to PDF files, by name."),
     ];
     let declare = |route: Route<FormApi>| {
-        deferred::declared(route)
+        deferred::declared(route.body(password()).answer(200, said()))
             .kind(Count::Render)
             .tag(Tag::Forms)
-            .body(password())
-            .answer(200, said())
             .problems(&[403, 415])
     };
     all.into_iter().map(declare).collect()
@@ -126,10 +124,10 @@ fn schema(option: &StageOption) -> Json {
 }
 
 fn of_files(route: Route<FormApi>) -> Route<FormApi> {
+    let route = route.answer(200, binary(&["application/pdf", "application/zip"]));
     deferred::declared(route)
         .kind(Count::Render)
         .tag(Tag::Forms)
-        .answer(200, binary(&["application/pdf", "application/zip"]))
         .answer(204, Declared::default())
         .answer_is("Accepted; the result goes to the URL in `Gotenberg-Webhook-Url`.")
         .problems(&[403, 409, 415, 501])
