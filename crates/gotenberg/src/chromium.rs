@@ -115,10 +115,7 @@ async fn respond(
         "pdf" => Changes::of(&mut form),
         _ => Changes::default(),
     };
-    let conversion = match extension {
-        "pdf" => Conversion::Page,
-        _ => Conversion::Picture,
-    };
+    let conversion = Conversion::of_page(extension);
     let stages = Stages::of_conversion(&mut form, !changes.is_nothing(), conversion)?;
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false);
     let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false);

@@ -53,6 +53,16 @@ pub(crate) enum Conversion {
     Files,
 }
 
+impl Conversion {
+    /// What is made of a page, by the extension of its name.
+    pub(crate) fn of_page(extension: &str) -> Self {
+        match extension {
+            "pdf" => Self::Page,
+            _ => Self::Picture,
+        }
+    }
+}
+
 fn read_step(stage: &'static Stage, given: &Given) -> Result<Step, Wrong> {
     let made = (stage.translate)(given)?;
     let change = serde_json::from_value(made.operation);
