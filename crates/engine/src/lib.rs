@@ -24,5 +24,5 @@ pub use self::{
     print::PrintedDocument,
     produce::{Data, Job, Origin, PreparedTemplate, Product},
     signatures::{Reach, Signatures, key_file},
-    stamp::{StampLook, StampSource},
+    stamp::{StampCorner, StampLook, StampSource},
 };

@@ -109,7 +109,9 @@ impl Signatures {
         self.keys.keys().map(String::as_str)
     }
 
-    pub(crate) fn timestamp_url(&self) -> Option<&str> {
+    /// The authority that makes timestamps.
+    #[must_use]
+    pub fn timestamp_url(&self) -> Option<&str> {
         self.timestamp_url.as_deref()
     }
 

@@ -34,6 +34,15 @@ pub enum StampSource {
     Pdf(Vec<u8>, u32),
 }
 
+/// Where the lower left corner of a stamp is, which it is turned around, and how large it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StampCorner {
+    /// To the right of the lower left corner of the page and above it, in points.
+    pub at: (f32, f32),
+    /// Width and height in points; one of them without the other keeps the proportions.
+    pub size: (Option<f32>, Option<f32>),
+}
+
 /// How it is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StampLook {
@@ -55,6 +64,8 @@ pub struct StampLook {
     pub position: (f32, f32),
     /// Moved to the right and upwards, in points.
     pub offset: (f32, f32),
+    /// Instead of a position and an offset.
+    pub corner: Option<StampCorner>,
     /// Size as a multiple of its own, or, if negative, width as a part of the page's. Without it a
     /// PDF covers the page, and a text or picture takes half of the width.
     pub scale: Option<f32>,
@@ -72,6 +83,7 @@ impl Default for StampLook {
             turn: Turn::Degrees(0.0),
             position: (0.5, 0.5),
             offset: (0.0, 0.0),
+            corner: None,
             scale: None,
         }
     }
@@ -103,9 +115,14 @@ impl Engine {
         let scale = look
             .scale
             .map(|scale| scale * if scale > 0.0 { unit } else { 1.0 });
-        let place = match scale.or(own) {
-            None => Place::Whole,
-            Some(scale) => Place::At {
+        let place = match (look.corner, scale.or(own)) {
+            (Some(StampCorner { at, size }), _) => Place::Corner {
+                at,
+                size,
+                scale: scale.unwrap_or(unit),
+            },
+            (None, None) => Place::Whole,
+            (None, Some(scale)) => Place::At {
                 across: look.position.0,
                 up: look.position.1,
                 offset: look.offset,

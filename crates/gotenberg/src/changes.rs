@@ -165,6 +165,7 @@ fn rotation(values: &mut Values) -> Option<Rotation> {
         "90" | "180" | "270" => Some(Rotation {
             degrees: angle.parse().unwrap_or(90),
             pages,
+            replaces: false,
         }),
         _ => {
             values.wrong("rotateAngle", &angle, "it is not 90, 180 or 270");

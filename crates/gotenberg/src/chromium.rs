@@ -27,6 +27,7 @@ use crate::{
     form::{Form, FormRequest, text},
     markdown,
     post_process::{answer, apply, file_name},
+    stages::{Conversion, Stages},
     value::Values,
 };
 
@@ -114,6 +115,8 @@ async fn respond(
         "pdf" => Changes::of(&mut form),
         _ => Changes::default(),
     };
+    let conversion = Conversion::of_page(extension);
+    let stages = Stages::of_conversion(&mut form, !changes.is_nothing(), conversion)?;
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false);
     let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false);
     let failing = FailingStatuses::of(&mut form.values);
@@ -134,12 +137,8 @@ async fn respond(
     let report = &printed.report;
     check_status(report.status, &failing.page)?;
     check_resources(&report.statuses, &failing.resources, &failing.ignored)?;
-    if fail_on_resource && !(report.missing.is_empty() && report.denied.is_empty()) {
-        let failed = [report.missing.as_slice(), &report.denied]
-            .concat()
-            .join(", ");
-        let detail = format!("the page could not load {failed}");
-        return Err(Problem::new(Code::ResourceFailed, detail));
+    if fail_on_resource {
+        check_loaded(&report.missing, &report.denied)?;
     }
     let name = file_name(&context, &headers, extension);
     let body = match extension {
@@ -150,16 +149,27 @@ async fn respond(
         _ => PrintedBody::plain(printed),
     };
     let body = Body::new(body);
-    if extension == "pdf" && !changes.is_nothing() {
+    if extension == "pdf" && !(changes.is_nothing() && stages.is_empty()) {
         let whole = body.collect().await;
         let whole = whole.map_err(|error| Problem::internal(format!("a page: {error}")))?;
         let files = vec![(name, Content::Held(whole.to_bytes()))];
         let files = apply(&api, files, changes).await?;
+        let files = stages.run(&api, files).await?;
         return answer(&context, &headers, files).await;
     }
     let mut response = Response::new(body);
     file_headers(&mut response, &name, media_type)?;
     Ok(response)
+}
+
+/// Returns 409 if resources are missing or were denied.
+fn check_loaded(missing: &[String], denied: &[String]) -> Result<(), Problem> {
+    if missing.is_empty() && denied.is_empty() {
+        return Ok(());
+    }
+    let failed = [missing, denied].concat().join(", ");
+    let detail = format!("the page could not load {failed}");
+    Err(Problem::new(Code::ResourceFailed, detail))
 }
 
 /// Returns 409 if the page's own HTTP status is in `failing`. `499` and `599` stand for all 4xx and

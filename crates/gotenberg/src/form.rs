@@ -1,6 +1,9 @@
 //! The parsed form, and the order of its files.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use axum::{
     body::Body,
@@ -18,10 +21,13 @@ use platen_server::{
     problem::Problem,
 };
 
-use crate::{api::FormApi, value::Values};
+use crate::{api::FormApi, stages, value::Values};
 
 /// File fields whose files are no documents of the request.
 pub(crate) const ASIDE: [&str; 4] = ["embeds", "facturxXml", "watermark", "stamp"];
+
+/// The field of ZIP files, whose entries count as files of the form.
+const ARCHIVES: &str = "archives";
 
 /// A parsed form.
 #[derive(Debug)]
@@ -30,7 +36,11 @@ pub(crate) struct Form {
     pub(crate) files: BTreeMap<String, Content>,
     /// Files for what is done to the documents: field, name and content.
     pub(crate) aside: Vec<(String, String, Content)>,
-    _permit: MemoryPermit,
+    /// ZIP files whose entries count as files, until they are unpacked.
+    archives: Vec<(String, Content)>,
+    /// Fields in which files came, other than archives.
+    pub(crate) file_fields: BTreeSet<String>,
+    permits: Vec<MemoryPermit>,
 }
 
 /// A form request: the argument of every form handler.
@@ -49,6 +59,7 @@ impl FromRequest<FormApi> for FormRequest {
         let context = parts.extensions.remove::<Context>();
         let context = context.ok_or_else(|| Problem::internal("a request without a context"))?;
         let mut form = Form::read(&api.intake, &parts.headers, body).await?;
+        form.unpack(&api.intake).await?;
         api.downloads.add_to(&mut form, &api.intake).await?;
         Ok(Self {
             api: api.clone(),
@@ -70,13 +81,20 @@ impl Form {
             values: Values::default(),
             files: BTreeMap::new(),
             aside: Vec::new(),
-            _permit: permit,
+            archives: Vec::new(),
+            file_fields: BTreeSet::new(),
+            permits: vec![permit],
         };
         for field in fields {
             let Some(name) = &field.file_name else {
                 form.values.add(&field.name, &field.text().await?);
                 continue;
             };
+            if field.name == ARCHIVES {
+                form.archives.push((name.clone(), field.content));
+                continue;
+            }
+            form.file_fields.insert(field.name.clone());
             if ASIDE.contains(&field.name.as_str()) {
                 let file = (field.name.clone(), name.clone(), field.content);
                 form.aside.push(file);
@@ -85,6 +103,15 @@ impl Form {
             form.files.insert(name.clone(), field.content);
         }
         Ok(form)
+    }
+
+    /// Unpacks the archives, one after another.
+    async fn unpack(&mut self, intake: &Intake) -> Result<(), Problem> {
+        for (name, archive) in std::mem::take(&mut self.archives) {
+            let permit = stages::unpack(name, archive, &mut self.files, intake).await?;
+            self.permits.push(permit);
+        }
+        Ok(())
     }
 
     /// Takes a file as text.

@@ -1,4 +1,4 @@
-//! Gotenberg 8 compatibility on top of Platen's services: routes, fields, status codes and
+//! Compatibility with Gotenberg 8, and with the stages of Gotenberg 9, on top of Platen's services: routes, fields, status codes and
 //! webhooks.
 
 mod api;
@@ -14,13 +14,14 @@ mod markdown;
 mod marking;
 mod pdf_engines;
 mod post_process;
+mod stages;
 mod system;
 mod value;
 mod webhook;
 
 use std::{sync::Arc, time::Duration};
 
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use platen_server::{
     Extension, GotenbergConfig,
     deferred::layer::{self, Deferral},
@@ -73,10 +74,23 @@ impl Extension for Gotenberg {
     fn mount(&self, mounted: &mut Mounted) {
         let mut forms = Mounted::default();
         forms.add(self.kept(declaration::routes()), self.api.clone());
+        forms.add(self.kept(stages::routes()), self.api.clone());
+        let mut reading = Mounted::default();
+        reading.add(self.kept(stages::read_routes()), self.api.clone());
         let defer = from_fn_with_state(self.deferral.clone(), layer::handle);
         let dialect = from_fn_with_state(self.api.clone(), convention::handle);
-        forms.router = forms.router.route_layer(defer).route_layer(dialect);
+        // A layer needs routes.
+        if !reading.operations.is_empty() {
+            reading.router = (reading.router)
+                .route_layer(defer.clone())
+                .route_layer(dialect.clone())
+                .route_layer(from_fn(stages::without_webhook));
+        }
+        if !forms.operations.is_empty() {
+            forms.router = forms.router.route_layer(defer).route_layer(dialect);
+        }
         mounted.merge(forms);
+        mounted.merge(reading);
         mounted.add(self.kept(system::routes()), self.api.clone());
     }
 }

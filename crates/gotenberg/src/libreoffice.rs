@@ -14,6 +14,7 @@ use crate::{
     changes::Changes,
     form::FormRequest,
     post_process::{answer, apply},
+    stages::{Conversion, Stages},
     value::Values,
 };
 
@@ -178,6 +179,7 @@ pub(crate) async fn convert_office(
     let form = &mut request.form;
     let (options, is_final, archive) = OfficeOptions::of(&mut form.values)?;
     let mut changes = Changes::of(form);
+    let stages = Stages::of_conversion(form, is_final || !changes.is_nothing(), Conversion::Files)?;
     form.values.refuse_restrictions()?;
     let files = form.take_files()?;
     if is_final && !changes.is_nothing_for(files.len()) {
@@ -190,6 +192,7 @@ pub(crate) async fn convert_office(
     }
     let files = convert(&request.api, files, &options).await?;
     let files = apply(&request.api, files, changes).await?;
+    let files = stages.run(&request.api, files).await?;
     answer(&request.context, &request.headers, files).await
 }
 

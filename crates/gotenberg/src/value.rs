@@ -63,6 +63,11 @@ impl Values {
         Err(Problem::new(Code::InvalidRequest, detail))
     }
 
+    /// Names of the fields that were not taken.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
+        self.fields.keys()
+    }
+
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         self.fields.remove(name)
     }

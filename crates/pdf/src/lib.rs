@@ -17,6 +17,7 @@ mod field;
 mod fill;
 mod flate;
 mod flatten;
+mod info;
 mod merge;
 mod metadata;
 mod open;
@@ -45,6 +46,7 @@ pub use self::{
     error::Error,
     fill::{DrawText, FieldKind, FieldText, FieldValues, FormField, fill_form, read_fields},
     flatten::flatten,
+    info::{Info, read_info},
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
     open::Limits,

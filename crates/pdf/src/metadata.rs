@@ -91,13 +91,18 @@ pub fn read_metadata(file: &[u8], limits: &Limits) -> Result<Metadata, Error> {
 
 /// The PDF version as a number, like ExifTool.
 fn version(document: &Document) -> Json {
-    let catalog = document.catalog().ok();
-    let newer = catalog.and_then(|it| value(document, it, b"Version")?.as_name().ok());
-    let newer = newer.map(|it| String::from_utf8_lossy(it).into_owned());
-    let newest = newer.unwrap_or_default().max(document.version.clone());
+    let newest = newest_version(document);
     newest
         .parse::<f64>()
         .map_or(Json::String(newest), Json::from)
+}
+
+/// The PDF version, of the head or of the catalog.
+pub(crate) fn newest_version(document: &Document) -> String {
+    let catalog = document.catalog().ok();
+    let newer = catalog.and_then(|it| value(document, it, b"Version")?.as_name().ok());
+    let newer = newer.map(|it| String::from_utf8_lossy(it).into_owned());
+    newer.unwrap_or_default().max(document.version.clone())
 }
 
 fn kept(document: &Document) -> Option<Kept> {

@@ -1,5 +1,7 @@
 //! Splits files by pages.
 
+use std::collections::HashSet;
+
 use lopdf::{Document, ObjectId};
 
 use crate::{
@@ -20,6 +22,8 @@ pub enum Split {
     Pages(String),
     /// One file of the named pages, in the order in which they are named.
     Only(String),
+    /// One file for each of these, each of the pages that it names.
+    Ranges(Vec<String>),
 }
 
 /// Number of pages of a file.
@@ -52,6 +56,16 @@ pub(crate) fn split_between(
     let parts: Vec<Vec<ObjectId>> = match how {
         Split::Every(count) => pages.chunks((*count).max(1)).map(<[_]>::to_vec).collect(),
         Split::Only(text) => vec![named(text, &pages, limits)?],
+        Split::Ranges(texts) if texts.is_empty() || texts.len() > limits.pages => {
+            return Err(Error::BadPages(format!("{} ranges", texts.len())));
+        }
+        Split::Ranges(texts) => {
+            let parts = texts.iter().map(|text| {
+                checkpoint();
+                named(text, &pages, limits)
+            });
+            parts.collect::<Result<_, _>>()?
+        }
         Split::Pages(text) => {
             let pages = named(text, &pages, limits)?.into_iter();
             pages.map(|page| vec![page]).collect()
@@ -91,29 +105,58 @@ pub(crate) fn chosen(
     }
 }
 
-/// Parses page ranges such as `1-3,7`; `5-` extends to the last page. A page that is named twice is
-/// included once.
+/// Parses page ranges such as `1-3,7`; `5-` extends to the last page. `all`, `odd`, `even` and `last`
+/// name pages, too, and `!` leaves out those that follow it: of all, where nothing else is named. A
+/// page that is named twice is included once.
 fn named(text: &str, pages: &[ObjectId], limits: &Limits) -> Result<Vec<ObjectId>, Error> {
     let wrong = || Error::BadPages(text.chars().take(100).collect());
-    let number = |text: &str| match text.trim().parse::<usize>() {
-        Ok(number) if (1..=pages.len()).contains(&number) => Ok(number),
-        _ => Err(wrong()),
-    };
+    // A short text may name all pages again and again.
+    let mut left = limits.pages.saturating_mul(4);
     let mut found = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    for part in text.split(',').take(limits.pages) {
-        let (first, last) = match part.split_once('-') {
-            None => (number(part)?, number(part)?),
-            Some((first, last)) if last.trim().is_empty() => (number(first)?, pages.len()),
-            Some((first, last)) => (number(first)?, number(last)?),
+    let mut seen = HashSet::new();
+    let mut left_out = HashSet::new();
+    let mut is_of_all = true;
+    for part in text.split(',') {
+        let (is_left_out, part) = match part.trim().strip_prefix('!') {
+            Some(part) => (true, part),
+            None => (false, part),
         };
-        if first > last {
-            return Err(wrong());
+        let (first, last, step) = range(part.trim(), pages.len()).ok_or_else(wrong)?;
+        left = left.checked_sub(last - first + 1).ok_or_else(wrong)?;
+        let some = pages[first - 1..last].iter().step_by(step).copied();
+        if is_left_out {
+            left_out.extend(some);
+        } else {
+            is_of_all = false;
+            found.extend(some.filter(|page| seen.insert(*page)));
         }
-        let some = pages[first - 1..last].iter();
-        found.extend(some.copied().filter(|page| seen.insert(*page)));
     }
-    Ok(found)
+    if is_of_all {
+        found = pages.to_vec();
+    }
+    found.retain(|page| !left_out.contains(page));
+    match found.is_empty() {
+        true => Err(wrong()),
+        false => Ok(found),
+    }
+}
+
+/// The first and the last page that a part of page ranges names, and each which of them.
+fn range(part: &str, count: usize) -> Option<(usize, usize, usize)> {
+    let number = |text: &str| {
+        let number = text.trim().parse::<usize>().ok();
+        number.filter(|number| (1..=count).contains(number))
+    };
+    let (first, last) = match (part, part.split_once('-')) {
+        ("all", _) => (1, count),
+        ("odd", _) => return (count >= 1).then_some((1, count, 2)),
+        ("even", _) => return (count >= 2).then_some((2, count, 2)),
+        ("last", _) => (count, count),
+        (_, None) => (number(part)?, number(part)?),
+        (_, Some((first, last))) if last.trim().is_empty() => (number(first)?, count),
+        (_, Some((first, last))) => (number(first)?, number(last)?),
+    };
+    (1 <= first && first <= last).then_some((first, last, 1))
 }
 
 #[cfg(test)]
@@ -130,7 +173,20 @@ mod tests {
         };
         assert_eq!(numbers("1-3, 7"), Some(vec![1, 2, 3, 7]));
         assert_eq!(numbers("8-,2,8"), Some(vec![8, 9, 2]));
-        for wrong in ["", "0", "10", "3-1", "a", "1-10", "-2"] {
+        assert_eq!(numbers("last,odd"), Some(vec![9, 1, 3, 5, 7]));
+        assert_eq!(numbers("even"), Some(vec![2, 4, 6, 8]));
+        assert_eq!(numbers("!1, !5-"), Some(vec![2, 3, 4]));
+        assert_eq!(numbers("3,1-4,!2"), Some(vec![3, 1, 4]));
+        let many = ["all"; 5];
+        let few = Limits {
+            pages: 9,
+            ..Limits::default()
+        };
+        assert!(super::named(&many[..4].join(","), &pages, &few).is_ok());
+        assert!(super::named(&many.join(","), &pages, &few).is_err());
+        for wrong in [
+            "", "0", "10", "3-1", "a", "1-10", "-2", "!all", "2,!2", "!", "!!1", "ODD",
+        ] {
             assert_eq!(numbers(wrong), None, "{wrong}");
         }
     }

@@ -5,10 +5,12 @@ use lopdf::{Document, ObjectId};
 use crate::{Error, Limits, copy::inherited, open::resolve, pages::chosen};
 
 /// How pages are turned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rotation {
     /// Clockwise, in degrees: 90, 180 or 270. It adds to how a page is turned already.
     pub degrees: u16,
+    /// Whether `degrees`, which may be 0 then, replaces how a page is turned already.
+    pub replaces: bool,
     /// Which pages, as in `1-3,7`; all without it.
     pub pages: Option<String>,
 }
@@ -19,7 +21,8 @@ pub(crate) fn rotate(
     rotation: &Rotation,
     limits: &Limits,
 ) -> Result<(), Error> {
-    if ![90, 180, 270].contains(&rotation.degrees) {
+    let is_angle = [90, 180, 270].contains(&rotation.degrees);
+    if !is_angle && !(rotation.replaces && rotation.degrees == 0) {
         return Err(Error::BadAngle(rotation.degrees));
     }
     let pages: Vec<ObjectId> = document.page_iter().collect();
@@ -27,7 +30,10 @@ pub(crate) fn rotate(
         let page = document.get_dictionary(id)?;
         let before = inherited(document, page, b"Rotate");
         let before = before.as_ref().and_then(|it| resolve(document, it));
-        let before = before.and_then(|it| it.as_i64().ok()).unwrap_or(0);
+        let before = match rotation.replaces {
+            true => 0,
+            false => before.and_then(|it| it.as_i64().ok()).unwrap_or(0),
+        };
         let after = (before.rem_euclid(360) + i64::from(rotation.degrees)).rem_euclid(360);
         document.get_dictionary_mut(id)?.set("Rotate", after);
     }

@@ -78,6 +78,15 @@ pub enum Place {
         /// Size as a multiple of its own; or else, if negative, its width as a part of the page's.
         scale: f32,
     },
+    /// With its lower left corner at a point, which it is turned around.
+    Corner {
+        /// To the right of the lower left corner of the page and above it, in points.
+        at: (f32, f32),
+        /// Width and height in points; one of them without the other keeps the proportions.
+        size: (Option<f32>, Option<f32>),
+        /// Size as a multiple of its own, without a width and a height.
+        scale: f32,
+    },
 }
 
 /// Draws a stamp on pages of `document`.
@@ -141,6 +150,18 @@ fn place(stamp: &Stamp, (wide, high): (f32, f32), page: (f32, f32)) -> [f32; 6] 
         (w * cos.abs() + h * sin.abs(), w * sin.abs() + h * cos.abs())
     };
     let (scale, across, up, offset) = match stamp.place {
+        Place::Corner { at, size, scale } => {
+            let (w, h) = match size {
+                (Some(w), Some(h)) => (w, h),
+                (Some(w), None) => (w, high * w / wide),
+                (None, Some(h)) => (wide * h / high, h),
+                (None, None) => (wide * scale, high * scale),
+            };
+            return times(
+                [w, 0.0, 0.0, h, 0.0, 0.0],
+                [cos, sin, -sin, cos, at.0, at.1],
+            );
+        }
         Place::Whole => {
             let (w, h) = around(1.0);
             ((page.0 / w).min(page.1 / h), 0.5, 0.5, (0.0, 0.0))

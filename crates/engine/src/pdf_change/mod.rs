@@ -36,12 +36,15 @@ const MAX_CHANGES: usize = 100;
 pub enum PdfChange {
     /// Makes one file of all, in their order.
     Merge {},
-    /// Takes each file apart: every so many pages, or one file for each page of `pages`.
+    /// Takes each file apart: every so many pages, one file for each page of `pages`, or one for each
+    /// of `ranges`.
     Split {
         /// Pages of a part.
         every: Option<usize>,
         /// Pages, as in `1-3,7`.
         pages: Option<String>,
+        /// Pages of each part, as in `1-3,7`.
+        ranges: Option<Vec<String>>,
     },
     /// Keeps some pages of each file, in the order in which they are named.
     Select {
@@ -54,6 +57,9 @@ pub enum PdfChange {
         degrees: u16,
         /// Pages, as in `1-3,7`; all without it.
         pages: Option<String>,
+        /// Whether `degrees`, which may be 0 then, replaces how pages are turned already.
+        #[serde(default)]
+        replace: bool,
     },
     /// Draws annotations and form fields on the pages.
     Flatten {},
@@ -274,11 +280,17 @@ impl Engine {
         let mut operations = Operations::default();
         match change.clone() {
             PdfChange::Merge {} => operations.merge = true,
-            PdfChange::Split { every, pages } => operations.split = Some(split(every, pages)?),
+            PdfChange::Split {
+                every,
+                pages,
+                ranges,
+            } => operations.split = Some(split(every, pages, ranges)?),
             PdfChange::Select { pages } => operations.split = Some(Split::Only(pages)),
-            PdfChange::Rotate { degrees, pages } => {
-                operations.rotation = Some(Rotation { degrees, pages });
-            }
+            PdfChange::Rotate {
+                degrees,
+                pages,
+                replace,
+            } => operations.rotation = Some(rotation(degrees, pages, replace)),
             PdfChange::Flatten {} => operations.flatten = true,
             PdfChange::Stamp(stamp) => {
                 let (source, look) = stamp.read(&beside)?;
@@ -333,11 +345,26 @@ impl Engine {
     }
 }
 
-fn split(every: Option<usize>, pages: Option<String>) -> Result<Split, PdfChangeError> {
-    match (every, pages) {
-        (Some(every), None) if every > 0 => Ok(Split::Every(every)),
-        (None, Some(pages)) => Ok(Split::Pages(pages)),
-        _ => Err(wrong("`split` takes either `every`, above 0, or `pages`")),
+fn rotation(degrees: u16, pages: Option<String>, replaces: bool) -> Rotation {
+    Rotation {
+        degrees,
+        pages,
+        replaces,
+    }
+}
+
+fn split(
+    every: Option<usize>,
+    pages: Option<String>,
+    ranges: Option<Vec<String>>,
+) -> Result<Split, PdfChangeError> {
+    match (every, pages, ranges) {
+        (Some(every), None, None) if every > 0 => Ok(Split::Every(every)),
+        (None, Some(pages), None) => Ok(Split::Pages(pages)),
+        (None, None, Some(ranges)) => Ok(Split::Ranges(ranges)),
+        _ => Err(wrong(
+            "`split` takes one of `every`, above 0, `pages` and `ranges`",
+        )),
     }
 }
 

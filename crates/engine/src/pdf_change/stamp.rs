@@ -5,7 +5,10 @@ use platen_pdf::Turn;
 use serde::Deserialize;
 
 use super::error::{PdfChangeError, wrong};
-use crate::{StampLook, StampSource};
+use crate::{StampCorner, StampLook, StampSource};
+
+/// Maximum width and height of a stamp, in points.
+const MAX_SIZE: f32 = 14_400.0;
 
 /// A text, a picture or a PDF that is drawn on pages. It is a text, or comes beside the files.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -38,6 +41,11 @@ pub struct StampChange {
     pub position: Option<String>,
     /// Moved to the right and upwards, in points.
     pub offset: (f32, f32),
+    /// Instead of `position` and `offset`: where its lower left corner is, which it is turned around,
+    /// in points from the lower left corner of the page.
+    pub at: Option<(f32, f32)>,
+    /// Width and height in points, of a stamp that has `at`; one of both keeps the proportions.
+    pub size: (Option<f32>, Option<f32>),
     /// A multiple of its own size.
     pub scale: Option<f32>,
     /// Width as a part of the page's, above 0 and at most 1.
@@ -62,6 +70,7 @@ impl StampChange {
                 return Err(wrong(message));
             }
         };
+        let corner = self.corner()?;
         let source = match (self.text, self.file) {
             (Some(text), None) => StampSource::Text(text),
             (None, Some(name)) => {
@@ -86,9 +95,30 @@ impl StampChange {
             },
             position,
             offset: self.offset,
+            corner,
             scale,
         };
         Ok((source, look))
+    }
+
+    fn corner(&self) -> Result<Option<StampCorner>, PdfChangeError> {
+        let is_size = |side: Option<f32>| side.is_none_or(|it| it > 0.0 && it <= MAX_SIZE);
+        let has_size = self.size.0.is_some() || self.size.1.is_some();
+        let is_placed = self.position.is_some() || self.diagonal || self.width.is_some();
+        match self.at {
+            None if has_size => Err(wrong("the `size` of a stamp goes with `at`")),
+            None => Ok(None),
+            Some(_) if is_placed || (has_size && self.scale.is_some()) => Err(wrong(
+                "a stamp with `at` takes `size` or `scale`, and no `position`, `diagonal` and `width`",
+            )),
+            Some(_) if !is_size(self.size.0) || !is_size(self.size.1) => Err(wrong(format!(
+                "the `size` of a stamp is above 0 and at most {MAX_SIZE} points"
+            ))),
+            Some(at) => Ok(Some(StampCorner {
+                at,
+                size: self.size,
+            })),
+        }
     }
 }
 

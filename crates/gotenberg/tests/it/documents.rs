@@ -56,7 +56,7 @@ fn metadata(app: &TestApp, bytes: &[u8]) -> Json {
 }
 
 /// The names and files of a ZIP.
-fn entries(answer: &Answer) -> Vec<(String, Vec<u8>)> {
+pub fn entries(answer: &Answer) -> Vec<(String, Vec<u8>)> {
     assert_eq!(answer.header("content-type"), "application/zip");
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(&answer.bytes)).unwrap();
     let count = archive.len();

@@ -12,6 +12,8 @@ mod fixture;
 mod forms;
 #[path = "../../../server/tests/it/programs.rs"]
 mod programs;
+mod stage_forms;
+mod stages;
 mod webhook;
 
 /// The routes of Gotenberg.

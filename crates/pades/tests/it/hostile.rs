@@ -303,7 +303,7 @@ fn nothing_changes_a_signed_file_but_what_makes_a_new_one() {
     let rotate = Operations {
         rotation: Some(Rotation {
             degrees: 90,
-            pages: None,
+            ..Rotation::default()
         }),
         ..Operations::default()
     };

@@ -62,6 +62,7 @@ fn pages_turn_on_top_of_how_they_are_turned() {
     let rotation = Rotation {
         degrees: 90,
         pages: Some("1-2".to_owned()),
+        replaces: false,
     };
     let operations = Operations {
         rotation: Some(rotation),
@@ -71,10 +72,23 @@ fn pages_turn_on_top_of_how_they_are_turned() {
     check(&made);
     let sizes = [1, 2, 3].map(|page| pixels(&made, page).0);
     assert_eq!(sizes, [100, 200, 100], "90, 360 and 90 degrees");
+    for (degrees, wide) in [(0, 200), (90, 100)] {
+        let operations = Operations {
+            rotation: Some(Rotation {
+                degrees,
+                pages: None,
+                replaces: true,
+            }),
+            ..Operations::default()
+        };
+        let made = apply(&operations, file.clone()).expect("a file");
+        let sizes = [1, 2, 3].map(|page| pixels(&made, page).0);
+        assert_eq!(sizes, [wide; 3], "{degrees} degrees instead");
+    }
     for degrees in [0, 45, 360] {
         let rotation = Some(Rotation {
             degrees,
-            pages: None,
+            ..Rotation::default()
         });
         let operations = Operations {
             rotation,

@@ -17,7 +17,7 @@ pub struct GotenbergConfig {
     pub chromium_disable_routes: bool,
     /// Switches off `/forms/libreoffice`.
     pub libreoffice_disable_routes: bool,
-    /// Switches off `/forms/pdfengines`.
+    /// Switches off `/forms/pdfengines` and `/forms/pdf`.
     pub pdfengines_disable_routes: bool,
     /// Switches off `/prometheus/metrics`.
     pub prometheus_disable_collect: bool,
@@ -50,6 +50,7 @@ impl GotenbergConfig {
             (self.chromium_disable_routes, "/forms/chromium/"),
             (self.libreoffice_disable_routes, "/forms/libreoffice/"),
             (self.pdfengines_disable_routes, "/forms/pdfengines/"),
+            (self.pdfengines_disable_routes, "/forms/pdf/"),
             (self.prometheus_disable_collect, "/prometheus/"),
         ]
         .into_iter()

@@ -279,7 +279,7 @@ settings! {
         api_root_path: String = "API_ROOT_PATH", "/", "Path before Gotenberg's routes, such as `/gotenberg/`; they answer without it, too. The other routes of the service have none.";
         chromium_disable_routes: bool = "CHROMIUM_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/chromium` answer 404.";
         libreoffice_disable_routes: bool = "LIBREOFFICE_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/libreoffice` answer 404.";
-        pdfengines_disable_routes: bool = "PDFENGINES_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/pdfengines` answer 404.";
+        pdfengines_disable_routes: bool = "PDFENGINES_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/pdfengines` and `/forms/pdf` answer 404.";
         prometheus_disable_collect: bool = "PROMETHEUS_DISABLE_COLLECT", "false", "`/prometheus/metrics` answers 404; `/metrics` stays.";
     }
     "Signatures of PDF files" {

@@ -1,0 +1,137 @@
+//! What PDF files say of themselves, as Gotenberg 9 tells it.
+
+use axum::{
+    extract::Request,
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use hyper::StatusCode;
+use platen_document::work;
+use platen_fault::Code;
+use platen_pdf::{Bookmark, Error, Limits, read_attachments, read_bookmarks, read_info, unprotect};
+use platen_server::{
+    intake::content::full,
+    problem::Problem,
+    rendering::slots::{Lane, Ticket},
+    respond::json as json_of,
+};
+use serde_json::{Map, Value as Json, json};
+
+use super::{translate::PROPERTIES, unknown::refuse_unknown};
+use crate::form::FormRequest;
+
+/// What a route says of a file that a password may open.
+type Say = fn(&[u8], &str) -> Result<Json, Error>;
+
+/// Says what files are.
+pub(super) async fn read_pdf_info(request: FormRequest) -> Result<Response, Problem> {
+    say_of_each(request, |file, password| {
+        let info = read_info(file, password, &Limits::default())?;
+        Ok(json!({
+            "pages": info.pages,
+            "version": info.version,
+            "encrypted": info.is_encrypted,
+            "tagged": info.is_tagged,
+            "linearized": info.is_linearized,
+            "formFields": info.has_fields,
+        }))
+    })
+    .await
+}
+
+/// Reads document properties.
+pub(super) async fn read_stage_metadata(request: FormRequest) -> Result<Response, Problem> {
+    say_of_each(request, |file, password| {
+        let properties = read_info(file, password, &Limits::default())?.properties;
+        let named = PROPERTIES.into_iter().filter_map(|(name, key)| {
+            let text = properties.get(key)?;
+            Some((name.to_owned(), Json::from(text.as_str())))
+        });
+        Ok(Json::Object(named.collect()))
+    })
+    .await
+}
+
+/// Reads bookmarks.
+pub(super) async fn read_stage_bookmarks(request: FormRequest) -> Result<Response, Problem> {
+    say_of_each(request, |file, password| {
+        let opened = unprotect(file, password, &Limits::default())?;
+        let found = read_bookmarks(&opened, &Limits::default())?;
+        Ok(bookmarks(&found))
+    })
+    .await
+}
+
+/// Bookmarks in the form in which the stage `set-bookmarks` takes them. Their depth has a bound.
+fn bookmarks(list: &[Bookmark]) -> Json {
+    let one = |bookmark: &Bookmark| {
+        let mut one = json!({"title": bookmark.title, "pageNumber": bookmark.page});
+        if !bookmark.children.is_empty() {
+            one["children"] = bookmarks(&bookmark.children);
+        }
+        one
+    };
+    list.iter().map(one).collect()
+}
+
+/// Lists attached files.
+pub(super) async fn read_pdf_attachments(request: FormRequest) -> Result<Response, Problem> {
+    say_of_each(request, |file, password| {
+        let opened = unprotect(file, password, &Limits::default())?;
+        let found = read_attachments(&opened, &Limits::default())?;
+        let all = found.into_iter().map(|file| {
+            let mut one = json!({"name": file.name});
+            for (name, value) in [
+                ("mimeType", file.media_type),
+                ("relationship", file.relationship),
+            ] {
+                if let Some(value) = value {
+                    one[name] = value.into();
+                }
+            }
+            one
+        });
+        Ok(all.collect())
+    })
+    .await
+}
+
+async fn say_of_each(mut request: FormRequest, say: Say) -> Result<Response, Problem> {
+    let form = &mut request.form;
+    let password = form.values.text("password").unwrap_or_default();
+    refuse_unknown(form, false);
+    let files = form.take_pdfs()?;
+    let size_bytes = files.iter().map(|(_, content)| content.size_bytes()).sum();
+    let _permit = request.api.intake.reserve_bytes(size_bytes)?;
+    let work = move |_: &Ticket| {
+        let mut all = Map::new();
+        for (name, content) in files {
+            work::look();
+            let bytes = content.read().map_err(|error| full(&error))?;
+            let said = say(&bytes, &password).map_err(|error| {
+                let mut problem = Problem::of_error(error.code(), &error);
+                problem.detail = format!("{name}: {}", problem.detail);
+                problem
+            })?;
+            all.insert(name, said);
+        }
+        Ok(all)
+    };
+    let all = request.api.slots.run(Lane::Batch, work).await?;
+    Ok(json_of(StatusCode::OK, &all))
+}
+
+/// Middleware of routes that answer directly: they refuse the headers of webhooks.
+pub(crate) async fn without_webhook(request: Request, next: Next) -> Response {
+    let mut names = request.headers().keys();
+    let found = names.find(|name| name.as_str().starts_with("gotenberg-webhook-"));
+    let Some(name) = found else {
+        return next.run(request).await;
+    };
+    let detail = format!(
+        "Invalid form data: this route answers directly and does not take the header '{name}'"
+    );
+    let mut problem = Problem::new(Code::InvalidRequest, detail);
+    problem.is_plain = true;
+    problem.into_response()
+}
