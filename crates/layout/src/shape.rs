@@ -5,6 +5,7 @@
 
 mod chain;
 mod itemize;
+mod number;
 
 use std::{collections::BTreeSet, hash::BuildHasher, sync::Arc};
 
@@ -13,7 +14,10 @@ use hashbrown::HashTable;
 use platen_document::{font::FontFeature, work};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use self::chain::{FontChain, Instances};
+use self::{
+    chain::{FontChain, Instances},
+    number::is_number,
+};
 use crate::{
     color_glyph::GlyphPicture,
     face::FaceData,
@@ -470,37 +474,4 @@ fn size_bytes(word: &Word) -> usize {
 
 fn clamp(units: i32) -> i16 {
     units.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
-}
-
-/// Whether text is a number that should align in a table: digits with separators and signs, and
-/// perhaps a currency or unit that a no-break space joins to them. Its digits are not kerned.
-fn is_number(text: &str) -> bool {
-    let sign = |sign: char| sign.is_ascii_digit() || ".,-\u{2212}+%:/$£€¥₹'\u{2019}".contains(sign);
-    let unit = |part: &str| part.chars().count() <= 4 && part.chars().all(char::is_alphabetic);
-    text.bytes().any(|byte| byte.is_ascii_digit())
-        && text
-            .split(['\u{a0}', '\u{202f}'])
-            .all(|part| part.chars().all(sign) || unit(part))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_number;
-
-    #[test]
-    fn amounts_with_their_currencies_are_numbers() {
-        for text in [
-            "1,234.50",
-            "\u{2212}3",
-            "£2,112.99",
-            "11,35\u{a0}€",
-            "1\u{202f}116,00\u{a0}€",
-            "498\u{a0}900\u{a0}zł",
-        ] {
-            assert!(is_number(text), "{text}");
-        }
-        for text in ["", "kg", "A4", "No. 11", "11th", "\u{a0}"] {
-            assert!(!is_number(text), "{text}");
-        }
-    }
 }

@@ -21,8 +21,8 @@ pub(crate) fn rotate(
     rotation: &Rotation,
     limits: &Limits,
 ) -> Result<(), Error> {
-    let is_angle = [90, 180, 270].contains(&rotation.degrees);
-    if !is_angle && !(rotation.replaces && rotation.degrees == 0) {
+    let is_upright = rotation.replaces && rotation.degrees == 0;
+    if !is_upright && ![90, 180, 270].contains(&rotation.degrees) {
         return Err(Error::BadAngle(rotation.degrees));
     }
     let pages: Vec<ObjectId> = document.page_iter().collect();

@@ -164,7 +164,7 @@ mod tests {
         assert!(entries("a.zip", &twice).is_err());
         assert!(entries("a.zip", &Bytes::from_static(b"PK")).is_err());
         let many = ENTRY.repeat(MAX_ENTRIES + 1).into();
-        let error = open("a.zip", &many).err().expect("too many");
+        let error = open("a.zip", &many).expect_err("too many");
         assert!(matches!(error.code, Code::TooLarge(What::Form, _)));
     }
 }

@@ -272,7 +272,7 @@ impl Step {
         match self.change {
             PdfChange::Merge {} => {
                 let first = files.first().map(|file| file.name.clone());
-                let mut made = engine.change_pdfs(files, changes)?;
+                let mut made = engine.change_pdfs(files, changes)?.files;
                 if let (Some(first), [merged]) = (first, made.as_mut_slice()) {
                     merged.name = first;
                 }
@@ -283,7 +283,7 @@ impl Step {
                 for file in files {
                     let name = file.name.clone();
                     let stem = name.strip_suffix(".pdf").unwrap_or(&name);
-                    let parts = engine.change_pdfs(vec![file], changes)?.into_iter();
+                    let parts = engine.change_pdfs(vec![file], changes)?.files.into_iter();
                     all.extend(parts.enumerate().map(|(index, part)| NamedFile {
                         name: format!("{stem}_{index}.pdf"),
                         bytes: part.bytes,
@@ -292,7 +292,7 @@ impl Step {
                 tell_apart(&mut all);
                 Ok(all)
             }
-            _ => engine.change_pdfs(files, changes),
+            _ => Ok(engine.change_pdfs(files, changes)?.files),
         }
     }
 

@@ -177,8 +177,8 @@ pub(super) fn flatten_form(_: &Given) -> Translation {
 
 /// What a producer left uncompressed is always compressed.
 pub(super) fn optimize(given: &Given) -> Translation {
-    match given.truth("compressStreams") {
-        Some(false) => Err(Wrong::Refused("`compressStreams` false".to_owned())),
+    match given.get("compressStreams") {
+        Some(Json::Bool(false)) => Err(Wrong::Refused("`compressStreams` false".to_owned())),
         _ => plain(json!({"do": "optimize"})),
     }
 }

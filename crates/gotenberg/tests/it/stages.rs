@@ -286,6 +286,23 @@ fn files_are_encrypted_read_and_opened() {
 }
 
 #[test]
+fn files_become_smaller() {
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let file: Field<'_> = ("files", "a.pdf", &one);
+    // Two copies of the same fonts and pictures are kept once.
+    let merged = json!([{"op": "merge"}, {"op": "optimize", "compressStreams": true}]);
+    let twice: Field<'_> = ("files", "b.pdf", &one);
+    let small = made(pipe(&app, &[file, twice], &merged)).bytes;
+    let whole = made(pipe(&app, &[file, twice], &json!([{"op": "merge"}]))).bytes;
+    assert!(small.len() < whole.len(), "{} {}", small.len(), whole.len());
+    assert_eq!(read_info(&small, "", &LIMITS).expect("a file").pages, 2);
+    assert_eq!(send(&app, "pdf/optimize", &[file]).status, 200);
+    let kept: Field<'_> = ("compressStreams", "", b"false");
+    send(&app, "pdf/optimize", &[file, kept]).problem(400, "unsupported-option");
+}
+
+#[test]
 fn files_become_archival_or_are_refused() {
     let app = TestApp::start();
     let one = pdf(&app, "One");

@@ -112,12 +112,15 @@ fn of(file: &NamedFile<Vec<u8>>, error: &Error) -> Problem {
 /// Files that were found in a file, and what was left out.
 type Found = (Vec<NamedFile<Vec<u8>>>, Vec<String>);
 
+/// Finds files in a file, on some of its pages.
+type Find = fn(&NamedFile<Vec<u8>>, Option<&str>) -> Result<Found, Error>;
+
 /// A ZIP of what `find` finds; in a folder for each file if there are several.
 async fn take_out(
     api: &PdfApi,
     headers: &HeaderMap,
     body: Body,
-    find: fn(&NamedFile<Vec<u8>>, Option<&str>) -> Result<Found, Error>,
+    find: Find,
 ) -> Result<Response, Problem> {
     let form = Form::read(api, headers, body).await?;
     let _permit = api.intake.reserve_bytes(form.size_bytes())?;
