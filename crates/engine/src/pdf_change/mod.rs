@@ -13,7 +13,7 @@ use platen_document::work;
 use platen_pdf::{
     Allowed, Archive, Attachment, Bookmark, Bookmarks, Conditions, FieldValues, FileError, Limits,
     Metadata, NamedFile, Note, Operations, Optimization, Part, PictureQuality, Printing,
-    Protection, Rotation, Split, tell_apart, unprotect,
+    Protection, Rotation, Split, Stamp, tell_apart, unprotect,
 };
 use platen_render::RenderOptions;
 use serde::Deserialize;
@@ -292,11 +292,7 @@ impl Engine {
                 replace,
             } => operations.rotation = Some(rotation(degrees, pages, replace)),
             PdfChange::Flatten {} => operations.flatten = true,
-            PdfChange::Stamp(stamp) => {
-                let (source, look) = stamp.read(&beside)?;
-                let made = self.stamp(source, look, changes.options);
-                operations.stamps.push(made.map_err(PdfChangeError::Stamp)?);
-            }
+            PdfChange::Stamp(stamp) => operations.stamps.push(self.drawn(*stamp, changes)?),
             PdfChange::Bookmarks { bookmarks } => {
                 operations.bookmarks = Some(Bookmarks::All(bookmarks));
             }
@@ -342,6 +338,12 @@ impl Engine {
             | PdfChange::Timestamp {} => {}
         }
         Ok(operations)
+    }
+
+    fn drawn(&self, stamp: StampChange, changes: &PdfChanges<'_>) -> Result<Stamp, PdfChangeError> {
+        let (source, look) = stamp.read(&|name| changes.beside(name))?;
+        let made = self.stamp(source, look, changes.options);
+        made.map_err(PdfChangeError::Stamp)
     }
 }
 
