@@ -39,7 +39,7 @@ fn values_keep_their_types() {
         cells[4].format.as_deref(),
         Some(&ValueFormat::Percent { decimals: 0 })
     );
-    assert_eq!(document.styles[cells[1].style].align, Align::End);
+    assert_eq!(document.styles[cells[1].style].align, Align::Right);
     assert_eq!(table.rows[3].cells[1].aggregate, Some(Aggregate::Sum));
     assert_eq!(table.rows[3].kind, RowKind::Total);
     let keys: Vec<&str> = table
