@@ -12,10 +12,21 @@ pub(crate) fn inflate(bytes: &[u8], most: usize) -> Option<Vec<u8>> {
     (data.len() <= most).then_some(data)
 }
 
-/// Compresses `data`; `level` goes from 1, the fastest, to 9.
-pub(crate) fn deflate(data: &[u8], level: u32) -> Result<Vec<u8>, std::io::Error> {
+/// How much is compressed between two calls of a checkpoint, in bytes.
+const PART: usize = 1 << 20;
+
+/// Compresses `data`; `level` goes from 1, the fastest, to 9. `checkpoint` is called before each
+/// mebibyte.
+pub(crate) fn deflate(
+    data: &[u8],
+    level: u32,
+    checkpoint: &dyn Fn(),
+) -> Result<Vec<u8>, std::io::Error> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(level));
-    encoder.write_all(data)?;
+    for part in data.chunks(PART) {
+        checkpoint();
+        encoder.write_all(part)?;
+    }
     encoder.finish()
 }
 
@@ -25,7 +36,7 @@ mod tests {
 
     #[test]
     fn what_is_damaged_or_too_large_is_not_inflated() {
-        let packed = deflate(&[7; 1_000], 9).expect("data");
+        let packed = deflate(&[7; 1_000], 9, &|| {}).expect("data");
         assert_eq!(inflate(&packed, 1_000), Some(vec![7; 1_000]));
         assert_eq!(inflate(&packed, 999), None);
         assert_eq!(inflate(&packed[..packed.len() - 6], 1_000), None);

@@ -31,7 +31,7 @@ pub struct Pictures {
 }
 
 /// Takes the pictures out of pages, such as `1-3,7`; of all without them. Each is there once, however
-/// often it is shown. `checkpoint` is called before each picture.
+/// often it is shown. `checkpoint` is called before each page and picture.
 ///
 /// # Errors
 /// The file cannot be read, does not have the pages, or has too many pictures.
@@ -43,7 +43,7 @@ pub fn read_pictures(
 ) -> Result<Pictures, Error> {
     let document = open(file, limits)?;
     let all: Vec<ObjectId> = document.page_iter().collect();
-    let wanted = chosen(pages, &all, limits)?;
+    let wanted: HashSet<ObjectId> = chosen(pages, &all, limits)?.into_iter().collect();
     let mut seen = HashSet::new();
     let mut made = Pictures::default();
     let mut bytes = 0;
@@ -52,6 +52,7 @@ pub fn read_pictures(
         .enumerate()
         .filter(|(_, page)| wanted.contains(page))
     {
+        checkpoint();
         let mut found = Vec::new();
         let entries = document.get_dictionary(*page)?;
         if let Some(resources) = inherited(&document, entries, b"Resources") {

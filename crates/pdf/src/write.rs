@@ -56,7 +56,13 @@ pub(crate) fn compact(document: &Document, level: u32) -> Result<Vec<u8>, Error>
         places.push((number, Place::At(file.len(), generation)));
         indirect(&mut file, (number, generation), object);
     }
-    let mut next = document.objects.keys().next_back().map_or(1, |id| id.0 + 1);
+    let last = document.objects.keys().next_back().map_or(0, |id| id.0);
+    let groups = packed.len().div_ceil(OBJECTS_OF_A_STREAM) as u32;
+    // The streams and the table have the numbers behind it.
+    if last.checked_add(groups + 1).is_none() {
+        return Err(Error::Malformed("the numbers of its objects are too high"));
+    }
+    let mut next = last + 1;
     for group in packed.chunks(OBJECTS_OF_A_STREAM) {
         places.push((next, Place::At(file.len(), 0)));
         for (index, (number, _)) in group.iter().enumerate() {
@@ -98,7 +104,7 @@ fn object_stream(
     }
     let first = head.len();
     head.append(&mut body);
-    let data = deflate(&head, level).map_err(Error::NotWritten)?;
+    let data = deflate(&head, level, &|| {}).map_err(Error::NotWritten)?;
     text(
         file,
         format_args!(
@@ -140,7 +146,7 @@ fn table(
             Place::In(stream, index) => row(&mut rows, wide, 2, stream as usize, index),
         }
     }
-    let data = deflate(&upward(&rows, wide + 3), 9).map_err(Error::NotWritten)?;
+    let data = deflate(&upward(&rows, wide + 3), 9, &|| {}).map_err(Error::NotWritten)?;
     text(
         file,
         format_args!(
@@ -298,6 +304,18 @@ mod tests {
     use lopdf::dictionary;
 
     use super::*;
+
+    #[test]
+    fn numbers_that_leave_no_room_are_refused() {
+        let mut document = Document::with_version("1.7");
+        let root = document.add_object(dictionary! {});
+        document.trailer.set("Root", root);
+        document.objects.insert((u32::MAX - 2, 0), 7.into());
+        assert!(compact(&document, 1).is_ok());
+        document.objects.insert((u32::MAX - 1, 0), 7.into());
+        let refused = compact(&document, 1);
+        assert!(matches!(refused, Err(Error::Malformed(_))), "{refused:?}");
+    }
 
     #[test]
     fn objects_are_read_as_they_were_written() {

@@ -21,6 +21,13 @@ const MAX_DEPTH: usize = 32;
 const MAX_NAME: usize = 4_000;
 /// Maximum number of options of a field.
 const MAX_OPTIONS: usize = 10_000;
+/// Maximum size of all that fields say, in bytes: many may share a long text, a list of options, or
+/// what shows them.
+const MAX_BYTES: usize = 64 << 20;
+/// What a widget, a kid or an option costs besides its text, in bytes.
+const EACH: usize = 32;
+/// Maximum number of annotations that are looked at for the pages of fields.
+const MAX_ANNOTATIONS: usize = 500_000;
 /// Flags of fields (tables 221, 226, 228 and 230).
 pub(super) const READ_ONLY: i64 = 1;
 const REQUIRED: i64 = 1 << 1;
@@ -111,6 +118,7 @@ pub(super) fn fields(document: &Document) -> Result<Vec<Found>, Error> {
         pages: pages(document),
         seen: HashSet::new(),
         found: Vec::new(),
+        left: MAX_BYTES,
     };
     for field in array(document, form.get(b"Fields").ok()) {
         walk.field(field, "", 0)?;
@@ -121,8 +129,13 @@ pub(super) fn fields(document: &Document) -> Result<Vec<Found>, Error> {
 /// Pages by the annotations on them.
 fn pages(document: &Document) -> HashMap<ObjectId, usize> {
     let mut found = HashMap::new();
+    let mut left = MAX_ANNOTATIONS;
     for (index, page) in document.page_iter().enumerate() {
         for annotation in crate::annotation::annotations(document, page) {
+            left = left.saturating_sub(1);
+            if left == 0 {
+                return found;
+            }
             if let Ok(id) = annotation.as_reference() {
                 found.insert(id, index + 1);
             }
@@ -136,9 +149,52 @@ struct Walk<'a> {
     pages: HashMap<ObjectId, usize>,
     seen: HashSet<ObjectId>,
     found: Vec<Found>,
+    /// Bytes that may still be said.
+    left: usize,
 }
 
 impl Walk<'_> {
+    fn spend(&mut self, bytes: usize) -> Result<(), Error> {
+        self.left = self.left.checked_sub(bytes).ok_or(Error::TooLarge {
+            what: "bytes of form fields",
+            count: MAX_BYTES + 1,
+            most: MAX_BYTES,
+        })?;
+        Ok(())
+    }
+
+    /// Counts a text that a field says or inherits.
+    fn spend_text(&mut self, text: Option<&Object>) -> Result<(), Error> {
+        match text {
+            Some(Object::String(bytes, _) | Object::Name(bytes)) => self.spend(bytes.len()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts what a field says, before it is read.
+    fn spend_on(&mut self, entries: &Dictionary, name: &str, kids: usize) -> Result<(), Error> {
+        let document = self.document;
+        self.spend(name.len() + (kids + 1) * EACH)?;
+        for key in [b"V".as_slice(), b"TU"] {
+            let said = of_field(document, entries, key);
+            self.spend_text(said)?;
+            for one in array(document, said).iter().take(MAX_OPTIONS) {
+                self.spend(EACH)?;
+                self.spend_text(resolve(document, one))?;
+            }
+        }
+        let options = array(document, of_field(document, entries, b"Opt"));
+        for option in options.iter().take(MAX_OPTIONS) {
+            self.spend(EACH)?;
+            let option = resolve(document, option);
+            self.spend_text(option)?;
+            for one in array(document, option).iter().take(2) {
+                self.spend_text(resolve(document, one))?;
+            }
+        }
+        Ok(())
+    }
+
     fn field(&mut self, object: &Object, above: &str, depth: usize) -> Result<(), Error> {
         let document = self.document;
         let Ok(id) = object.as_reference() else {
@@ -157,6 +213,7 @@ impl Walk<'_> {
             (None, above) => above.to_owned(),
         };
         let kids = array(document, entries.get(b"Kids").ok());
+        self.spend_on(entries, &name, kids.len())?;
         let is_field = |kid: &&Object| dictionary_of(document, kid).is_some_and(|it| it.has(b"T"));
         if kids.iter().any(|kid| is_field(&kid)) {
             for kid in kids.iter().filter(is_field) {
@@ -315,11 +372,12 @@ fn buttons(
 ) -> (Vec<Vec<u8>>, Vec<String>) {
     let labels = array(document, of_field(document, entries, b"Opt"));
     let mut found: (Vec<Vec<u8>>, Vec<String>) = Default::default();
+    let mut known = HashSet::new();
     for (index, widget) in widgets.iter().take(MAX_OPTIONS).enumerate() {
         let Some(state) = on_state(document, *widget) else {
             continue;
         };
-        if found.0.contains(&state) {
+        if !known.insert(state.clone()) {
             continue;
         }
         let label = labels.get(index).and_then(|it| resolve(document, it));

@@ -26,6 +26,13 @@ use crate::{
 
 /// Maximum size of all values, in bytes.
 const MAX_BYTES: usize = 1 << 20;
+/// Maximum size of all that is shown, in bytes: several widgets may show a value.
+const MAX_SHOWN: usize = 16 << 20;
+/// Maximum number of options that are chosen.
+const MAX_CHOSEN: usize = 10_000;
+/// Mistakes that are said at once, and options that one of them names.
+const MAX_MISTAKES: usize = 50;
+const MAX_NAMED: usize = 20;
 
 /// Values of fields, by their whole names.
 pub type FieldValues = BTreeMap<String, Json>;
@@ -77,13 +84,19 @@ fn fill(
         .collect();
     let mut wrong = Vec::new();
     let mut plans = Vec::new();
-    let mut size = 0;
+    let (mut size, mut seen) = (0, 0);
     for (name, value) in values {
+        checkpoint();
+        if wrong.len() >= MAX_MISTAKES {
+            break;
+        }
         match known.get(name.as_str()) {
             None => wrong.push(unknown(name, &all)),
             Some(field) => match plan(field, value) {
                 Ok(plan) => {
-                    size += plan.text().map_or(0, str::len);
+                    let length = plan.text().map_or(0, str::len);
+                    size += length;
+                    seen += length * field.widgets.len();
                     plans.push((*field, plan));
                 }
                 Err(problem) => wrong.push(format!("the field `{name}` {problem}")),
@@ -93,8 +106,10 @@ fn fill(
     if size > MAX_BYTES {
         wrong.push(format!("the values have more than {MAX_BYTES} bytes"));
     }
+    if seen > MAX_SHOWN {
+        wrong.push(format!("more than {MAX_SHOWN} bytes are to be shown"));
+    }
     if !wrong.is_empty() {
-        wrong.truncate(50);
         return Err(Error::BadField(wrong.join("; ")));
     }
     for (field, plan) in plans {
@@ -117,22 +132,27 @@ fn fill(
 }
 
 fn unknown(name: &str, all: &[Found]) -> String {
-    let short: String = name.chars().take(100).collect();
-    let mut names: Vec<&str> = all
-        .iter()
-        .take(20)
-        .map(|it| it.about.name.as_str())
-        .collect();
-    if all.len() > names.len() {
-        names.push("…");
+    let name = short(name);
+    match all.is_empty() {
+        true => format!("there is no field `{name}`: the file has no form"),
+        false => {
+            let names = some(all.iter().map(|it| it.about.name.as_str()));
+            format!("there is no field `{name}`; there are {names}")
+        }
     }
-    match names.is_empty() {
-        true => format!("there is no field `{short}`: the file has no form"),
-        false => format!(
-            "there is no field `{short}`; there are {}",
-            names.join(", ")
-        ),
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(100).collect()
+}
+
+/// The first names, for a message.
+fn some<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    let mut first: Vec<String> = names.by_ref().take(MAX_NAMED).map(short).collect();
+    if names.next().is_some() {
+        first.push("…".to_owned());
     }
+    first.join(", ")
 }
 
 /// What becomes of a field.
@@ -159,7 +179,7 @@ impl Plan {
 /// Reads a value for a field, or says why it cannot have it.
 fn plan(field: &Found, value: &Json) -> Result<Plan, String> {
     let about = &field.about;
-    let options = || about.options.join(", ");
+    let options = || some(about.options.iter().map(String::as_str));
     match (about.kind, value) {
         (FieldKind::Text | FieldKind::Date, Json::Null) => {
             Ok(Plan::Text(String::new(), String::new()))
@@ -190,6 +210,9 @@ fn plan(field: &Found, value: &Json) -> Result<Plan, String> {
             None if about.editable => Ok(Plan::Free(name.clone())),
             None => Err(format!("takes one of {}", options())),
         },
+        (FieldKind::Choice, Json::Array(list)) if list.len() > MAX_CHOSEN => {
+            Err(format!("takes at most {MAX_CHOSEN} options"))
+        }
         (FieldKind::Choice, Json::Array(list)) if about.multiple => {
             let chosen: Option<Vec<usize>> = list
                 .iter()

@@ -13,6 +13,8 @@ use crate::{
 const SMALL: usize = 4_096;
 /// A picture is replaced if it becomes no larger than this part of what it was, in percent.
 const WORTH: usize = 90;
+/// Maximum size of a picture after decompression, in bytes.
+const MAX_SAMPLES: usize = 256 << 20;
 /// Pictures only slightly finer than wanted are not scaled.
 const TOLERANCE: f32 = 1.2;
 
@@ -112,7 +114,8 @@ fn smaller(
     left: &mut usize,
 ) -> Option<Stream> {
     let bits = value(document, &stream.dict, b"BitsPerComponent").and_then(|it| it.as_i64().ok());
-    let is_jpeg = match coded(document, stream, *left)? {
+    let most = MAX_SAMPLES.min(*left);
+    let is_jpeg = match coded(document, stream, most)? {
         Coded::Jpeg(_) => true,
         // Drawings of few levels suffer from JPEG.
         Coded::Rows(_) if bits == Some(8) => false,
@@ -121,7 +124,7 @@ fn smaller(
     if is_jpeg && wanted.is_none() && !how.again {
         return None;
     }
-    let mut samples = samples(document, stream, *left)?;
+    let mut samples = samples(document, stream, most)?;
     *left = left.saturating_sub(samples.bytes.len());
     let (space, channels) = (
         value(document, &stream.dict, b"ColorSpace")?,

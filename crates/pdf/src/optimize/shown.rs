@@ -14,6 +14,8 @@ use crate::{
 
 /// Maximum number of operations of all pages, and of forms wherever they are drawn.
 const MAX_OPERATIONS: usize = 5_000_000;
+/// The work may end before every so many of them.
+const CHECKED: usize = 4_096;
 /// Maximum depth of forms within forms, and of saved graphics states.
 const MAX_DEPTH: usize = 12;
 const MAX_SAVED: usize = 64;
@@ -24,6 +26,7 @@ const MAX_SAVED: usize = 64;
 pub(super) fn sizes(document: &Document, checkpoint: &dyn Fn()) -> HashMap<ObjectId, (f32, f32)> {
     let mut looking = Looking {
         document,
+        checkpoint,
         found: HashMap::new(),
         left: MAX_OPERATIONS,
     };
@@ -56,6 +59,7 @@ pub(super) fn sizes(document: &Document, checkpoint: &dyn Fn()) -> HashMap<Objec
 
 struct Looking<'a> {
     document: &'a Document,
+    checkpoint: &'a dyn Fn(),
     found: HashMap<ObjectId, (f32, f32)>,
     left: usize,
 }
@@ -79,6 +83,9 @@ impl Looking<'_> {
             self.left = self.left.saturating_sub(1);
             if self.left == 0 {
                 return;
+            }
+            if self.left.is_multiple_of(CHECKED) {
+                (self.checkpoint)();
             }
             match (operation.operator.as_str(), operation.operands.as_slice()) {
                 ("q", _) if saved.len() < MAX_SAVED => saved.push(now),
@@ -122,6 +129,7 @@ impl Looking<'_> {
                 *known = (known.0.max(width), known.1.max(height));
             }
             Some(b"Form") if depth < MAX_DEPTH => {
+                (self.checkpoint)();
                 let Ok(content) = stream.get_plain_content_with_limit(MAX_CONTENT) else {
                     return;
                 };

@@ -37,7 +37,7 @@ pub(super) fn compress(
             continue;
         }
         let most = MAX_STREAM.min(*left);
-        let Some(made) = smaller(document, stream, most, left)? else {
+        let Some(made) = smaller(document, stream, (most, left), checkpoint)? else {
             continue;
         };
         document.objects.insert(id, made.into());
@@ -49,8 +49,8 @@ pub(super) fn compress(
 fn smaller(
     document: &Document,
     stream: &Stream,
-    most: usize,
-    left: &mut usize,
+    (most, left): (usize, &mut usize),
+    checkpoint: &dyn Fn(),
 ) -> Result<Option<Stream>, Error> {
     let filters = filters(document, stream);
     let Some(filters) = filters else {
@@ -86,7 +86,7 @@ fn smaller(
     }
     let packed = match data.len() < SMALL {
         true => data.clone(),
-        false => deflate(&data, 9).map_err(Error::NotWritten)?,
+        false => deflate(&data, 9, checkpoint).map_err(Error::NotWritten)?,
     };
     match packed.len() < data.len() {
         true => {

@@ -19,13 +19,18 @@ pub(super) struct CodeMap {
     ranges: Vec<(usize, u32, u32, Vec<u16>)>,
     /// Number of bytes, first and last code, and the glyph of the first.
     glyphs: Vec<(usize, u32, u32, u32)>,
+    /// Size of the map, in bytes.
+    pub(super) size: usize,
 }
 
 impl CodeMap {
     /// Reads a map; what cannot be read of it is left out.
     pub(super) fn read(stream: &Stream) -> Option<Self> {
         let content = stream.get_plain_content_with_limit(MAX_BYTES).ok()?;
-        let mut map = Self::default();
+        let mut map = Self {
+            size: content.len(),
+            ..Self::default()
+        };
         let mut left = MAX_ENTRIES;
         // A map is a program, whose lists look like operands of the operators that end them.
         for operation in Content::decode_iter(&content).map_while(Result::ok) {

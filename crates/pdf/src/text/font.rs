@@ -33,6 +33,8 @@ pub(super) struct Font {
     /// First and last glyph, and their width.
     ranges: Vec<(u32, u32, f32)>,
     usual_width: f32,
+    /// Size of the maps that were read, in bytes.
+    map_bytes: usize,
     pub(super) is_vertical: bool,
 }
 
@@ -62,14 +64,23 @@ pub(super) struct Shown {
 impl Font {
     pub(super) fn read(document: &Document, font: &Dictionary) -> Self {
         let to_text = match value(document, font, b"ToUnicode") {
-            Some(Object::Stream(stream)) => CodeMap::read(stream).filter(|map| !map.is_empty()),
+            Some(Object::Stream(stream)) => CodeMap::read(stream),
             _ => None,
         };
+        let map_bytes = to_text.as_ref().map_or(0, |map| map.size);
+        let to_text = to_text.filter(|map| !map.is_empty());
         let kind = value(document, font, b"Subtype").and_then(|it| it.as_name().ok());
-        match kind {
+        let mut made = match kind {
             Some(b"Type0") => composite(document, font, to_text),
             kind => simple(document, font, to_text, kind == Some(b"Type3")),
-        }
+        };
+        made.map_bytes += map_bytes;
+        made
+    }
+
+    /// What reading it costs, in operations of a page.
+    pub(super) fn cost(&self) -> usize {
+        256 + self.map_bytes / 8 + self.widths.len()
     }
 
     /// Calls `take` with each glyph that `bytes` show.
@@ -175,6 +186,7 @@ fn simple(
         widths,
         ranges: Vec::new(),
         usual_width: if is_fixed { 0.6 } else { USUAL_WIDTH },
+        map_bytes: 0,
         is_vertical: false,
     }
 }
@@ -239,6 +251,7 @@ fn composite(document: &Document, font: &Dictionary, to_text: Option<CodeMap>) -
     let usual = below.and_then(|it| value(document, it, b"DW")?.as_float().ok());
     let mut made = Font {
         to_text,
+        map_bytes: codes.as_ref().map_or(0, |map| map.size),
         kind: Kind::Composite { codes, set },
         widths: HashMap::new(),
         ranges: Vec::new(),

@@ -27,7 +27,8 @@ pub struct PageText {
     pub unknown_characters: usize,
 }
 
-/// The text of pages, such as `1-3,7`; of all without them. `checkpoint` is called before each page.
+/// The text of pages, such as `1-3,7`; of all without them. `checkpoint` is called before each page,
+/// and every few thousand operations of it.
 ///
 /// # Errors
 /// The file cannot be read, does not have the pages, or has too much text.
@@ -45,7 +46,7 @@ pub fn read_text(
         .enumerate()
         .map(|(index, id)| (*id, index + 1))
         .collect();
-    let mut reader = Reader::new(&document);
+    let mut reader = Reader::new(&document, checkpoint);
     let mut made = Vec::with_capacity(wanted.len());
     let mut size = 0;
     for id in wanted {

@@ -20,8 +20,13 @@ use crate::{
     page_form::MAX_CONTENT,
 };
 
-/// Maximum number of operations of all pages, and of forms wherever they are drawn.
+/// Maximum number of operations of all pages, and of forms wherever they are drawn. Glyphs, and what
+/// is read of fonts and replacements, count as well.
 const MAX_OPERATIONS: usize = 20_000_000;
+/// The work may end before every so many of them.
+const CHECKED: usize = 4_096;
+/// Maximum size of the text of a page, in bytes.
+const MAX_TEXT: usize = 16 << 20;
 /// Maximum depth of forms within forms, saved graphics states and marked content.
 const MAX_DEPTH: usize = 12;
 const MAX_SAVED: usize = 64;
@@ -35,8 +40,15 @@ const UNIT: [f32; 6] = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
 /// Reads pages of a document.
 pub(super) struct Reader<'a> {
     document: &'a Document,
+    checkpoint: &'a dyn Fn(),
     fonts: HashMap<ObjectId, Rc<Font>>,
     left: usize,
+    /// How many operations were left when the work might end last.
+    checked: usize,
+    /// Size of the text of the page so far, in bytes.
+    size: usize,
+    /// Number of glyphs so far.
+    glyphs: usize,
     /// What is known of the page so far.
     chunks: Vec<Chunk>,
     current: Option<Chunk>,
@@ -70,11 +82,16 @@ struct Place {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(document: &'a Document) -> Self {
+    /// `checkpoint` is called every few thousand operations.
+    pub(super) fn new(document: &'a Document, checkpoint: &'a dyn Fn()) -> Self {
         Self {
             document,
+            checkpoint,
             fonts: HashMap::new(),
             left: MAX_OPERATIONS,
+            checked: MAX_OPERATIONS,
+            size: 0,
+            glyphs: 0,
             chunks: Vec::new(),
             current: None,
             unknown: 0,
@@ -108,6 +125,7 @@ impl<'a> Reader<'a> {
             rise: 0.0,
         };
         self.marks.clear();
+        self.size = 0;
         self.content(&content, resources, state, 0)?;
         self.finish_chunk();
         let unknown = std::mem::take(&mut self.unknown);
@@ -127,14 +145,7 @@ impl<'a> Reader<'a> {
             line: UNIT,
         };
         for operation in Content::decode_iter(content).map_while(Result::ok) {
-            self.left = self.left.saturating_sub(1);
-            if self.left == 0 || self.chunks.len() > MAX_CHUNKS {
-                return Err(Error::TooLarge {
-                    what: "operations of text",
-                    count: MAX_OPERATIONS,
-                    most: MAX_OPERATIONS,
-                });
-            }
+            self.spend(1)?;
             match operation.operator.as_str() {
                 "q" if saved.len() < MAX_SAVED => saved.push(state.clone()),
                 "Q" => state = saved.pop().unwrap_or(state),
@@ -144,15 +155,33 @@ impl<'a> Reader<'a> {
                     }
                 }
                 "Do" => self.draw(&operation, resources, &state, depth)?,
-                "Tf" => self.set_font(&operation.operands, resources, &mut state),
-                "BMC" | "BDC" => self.open_mark(&operation, resources),
+                "Tf" => self.set_font(&operation.operands, resources, &mut state)?,
+                "BMC" | "BDC" => self.open_mark(&operation, resources)?,
                 "EMC" => {
                     self.marks.pop();
                 }
-                _ => self.text(&operation, &mut state, &mut place),
+                _ => self.text(&operation, &mut state, &mut place)?,
             }
         }
         Ok(())
+    }
+
+    /// Counts work that is to be done.
+    fn spend(&mut self, operations: usize) -> Result<(), Error> {
+        self.left = self.left.saturating_sub(operations);
+        if self.checked - self.left >= CHECKED {
+            self.checked = self.left;
+            (self.checkpoint)();
+        }
+        let is_within = self.left > 0 && self.chunks.len() <= MAX_CHUNKS && self.size <= MAX_TEXT;
+        match is_within {
+            true => Ok(()),
+            false => Err(Error::TooLarge {
+                what: "operations of text",
+                count: MAX_OPERATIONS,
+                most: MAX_OPERATIONS,
+            }),
+        }
     }
 
     fn draw(
@@ -176,7 +205,7 @@ impl<'a> Reader<'a> {
         let Ok(content) = form.get_plain_content_with_limit(MAX_CONTENT) else {
             return Ok(());
         };
-        self.left = self.left.saturating_sub(content.len() / 8);
+        self.spend(content.len() / 8)?;
         let mut state = state.clone();
         if let Some(own) = numbers::<6>(document, form.dict.get(b"Matrix").ok()) {
             state.matrix = times(own, state.matrix);
@@ -185,10 +214,15 @@ impl<'a> Reader<'a> {
         self.content(&content, own.or(resources), state, depth + 1)
     }
 
-    fn set_font(&mut self, operands: &[Object], resources: Option<&Dictionary>, state: &mut State) {
+    fn set_font(
+        &mut self,
+        operands: &[Object],
+        resources: Option<&Dictionary>,
+        state: &mut State,
+    ) -> Result<(), Error> {
         let document = self.document;
         let [Object::Name(name), size] = operands else {
-            return;
+            return Ok(());
         };
         state.size = size.as_float().unwrap_or(0.0);
         let fonts = resources.and_then(|it| value(document, it, b"Font")?.as_dict().ok());
@@ -196,10 +230,12 @@ impl<'a> Reader<'a> {
         let id = entry.and_then(|it| it.as_reference().ok());
         if let Some(known) = id.and_then(|id| self.fonts.get(&id)) {
             state.font = Some(Rc::clone(known));
-            return;
+            return Ok(());
         }
         let font = entry.and_then(|it| dictionary_of(document, it));
         let font = font.map(|font| Rc::new(Font::read(document, font)));
+        // One that is not held is read again and again.
+        self.spend(font.as_ref().map_or(0, |font| font.cost()))?;
         if let (Some(id), Some(font)) = (id, &font) {
             if self.fonts.len() >= MAX_FONTS {
                 self.fonts.clear();
@@ -207,10 +243,15 @@ impl<'a> Reader<'a> {
             self.fonts.insert(id, Rc::clone(font));
         }
         state.font = font;
+        Ok(())
     }
 
     /// Content with `ActualText` says something else than its glyphs (14.9.4).
-    fn open_mark(&mut self, operation: &Operation, resources: Option<&Dictionary>) {
+    fn open_mark(
+        &mut self,
+        operation: &Operation,
+        resources: Option<&Dictionary>,
+    ) -> Result<(), Error> {
         let document = self.document;
         let properties = match operation.operands.get(1) {
             Some(Object::Dictionary(properties)) => Some(properties),
@@ -220,6 +261,10 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let text = properties.and_then(|it| value(document, it, b"ActualText"));
+        let length = text
+            .and_then(|text| text.as_str().ok())
+            .map_or(0, <[u8]>::len);
+        self.spend(length)?;
         let text = text.and_then(|text| lopdf::decode_text_string(text).ok());
         if self.marks.len() < MAX_MARKS {
             self.marks.push(text.map(|text| Replacement {
@@ -227,9 +272,15 @@ impl<'a> Reader<'a> {
                 is_taken: false,
             }));
         }
+        Ok(())
     }
 
-    fn text(&mut self, operation: &Operation, state: &mut State, place: &mut Place) {
+    fn text(
+        &mut self,
+        operation: &Operation,
+        state: &mut State,
+        place: &mut Place,
+    ) -> Result<(), Error> {
         let operands = &operation.operands;
         let number = |index: usize| operands.get(index).and_then(|it| it.as_float().ok());
         match operation.operator.as_str() {
@@ -268,9 +319,9 @@ impl<'a> Reader<'a> {
                     state.spacing = spacing;
                 }
                 place.next_line(0.0, -state.leading);
-                self.show(operands.last(), state, place);
+                self.show(operands.last(), state, place)?;
             }
-            "Tj" => self.show(operands.first(), state, place),
+            "Tj" => self.show(operands.first(), state, place)?,
             "TJ" => {
                 let list = operands.first().and_then(|it| it.as_array().ok());
                 for object in list.into_iter().flatten() {
@@ -280,21 +331,25 @@ impl<'a> Reader<'a> {
                             let vertical = state.font.as_ref().is_some_and(|it| it.is_vertical);
                             place.advance(by, state.stretch, vertical);
                         }
-                        Err(_) => self.show(Some(object), state, place),
+                        Err(_) => self.show(Some(object), state, place)?,
                     }
                 }
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn show(&mut self, object: Option<&Object>, state: &State, place: &mut Place) {
-        let Some(Object::String(bytes, _)) = object else {
-            return;
+    fn show(
+        &mut self,
+        object: Option<&Object>,
+        state: &State,
+        place: &mut Place,
+    ) -> Result<(), Error> {
+        let (Some(Object::String(bytes, _)), Some(font)) = (object, state.font.clone()) else {
+            return Ok(());
         };
-        let Some(font) = state.font.clone() else {
-            return;
-        };
+        self.spend(bytes.len())?;
         font.each(bytes, &mut |glyph: Shown| {
             let extra = match glyph.is_space {
                 true => state.spacing + state.word_spacing,
@@ -320,9 +375,11 @@ impl<'a> Reader<'a> {
                 begin,
             );
         });
+        self.spend(0)
     }
 
-    /// Puts a glyph behind the text before it, or begins a new piece.
+    /// Puts a glyph behind the text before it, or begins a new piece. What is too much is left out;
+    /// it is an error soon.
     fn put(
         &mut self,
         text: Option<String>,
@@ -331,6 +388,13 @@ impl<'a> Reader<'a> {
         size: f32,
         matrix: [f32; 6],
     ) {
+        self.glyphs += 1;
+        if self.glyphs.is_multiple_of(CHECKED) {
+            (self.checkpoint)();
+        }
+        if self.size > MAX_TEXT || self.chunks.len() > MAX_CHUNKS {
+            return;
+        }
         let text = match self.marks.iter_mut().flatten().next() {
             Some(replacement) if replacement.is_taken => String::new(),
             Some(replacement) => {
@@ -343,6 +407,7 @@ impl<'a> Reader<'a> {
             }),
         };
         let text = plain(&text);
+        self.size += text.len();
         let Some(next) = Chunk::new(text, begin, end, size, matrix) else {
             return;
         };

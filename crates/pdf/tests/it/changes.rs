@@ -9,7 +9,7 @@ use platen_pdf::{
     read_bookmarks, unprotect,
 };
 
-use crate::fixture::{attached, check, encryption, has_all, info, pixels, qpdf};
+use crate::fixture::{attached, check, encryption, has_all, info, node, pixels, qpdf, whole};
 
 const PROGRAMS: [&str; 3] = ["qpdf", "pdftoppm", "pdfdetach"];
 
@@ -27,13 +27,7 @@ fn pages(looks: &[([f32; 3], i64)]) -> Vec<u8> {
         };
         kids.push(document.add_object(page).into());
     }
-    let node = dictionary! { "Type" => "Pages", "Count" => kids.len() as i64, "Kids" => kids };
-    document.objects.insert(tree, node.into());
-    let catalog = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
-    document.trailer.set("Root", catalog);
-    let mut bytes = Vec::new();
-    document.save_to(&mut bytes).expect("a file");
-    bytes
+    whole(document, tree, node(kids), dictionary! {})
 }
 
 const WHITE: [f32; 3] = [1.0, 1.0, 1.0];

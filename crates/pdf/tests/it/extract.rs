@@ -3,7 +3,7 @@
 use lopdf::{Document, Object, Stream, dictionary};
 use platen_pdf::{Error, Limits, PageText, read_pictures, read_text};
 
-use crate::fixture::{has_all, of_chromium, of_libreoffice, texts};
+use crate::fixture::{has_all, node, of_chromium, of_libreoffice, texts, whole};
 
 fn read(file: &[u8], pages: Option<&str>) -> Vec<PageText> {
     read_text(file, pages, &Limits::default(), &|| {}).expect("text")
@@ -23,13 +23,7 @@ fn page(content: &str, add: impl FnOnce(&mut Document) -> lopdf::Dictionary) -> 
         "Type" => "Page", "Parent" => tree, "Contents" => content, "Resources" => resources,
         "MediaBox" => vec![0.into(), 0.into(), 300.into(), 300.into()],
     });
-    let node = dictionary! { "Type" => "Pages", "Count" => 1, "Kids" => vec![page.into()] };
-    document.objects.insert(tree, node.into());
-    let catalog = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
-    document.trailer.set("Root", catalog);
-    let mut bytes = Vec::new();
-    document.save_to(&mut bytes).expect("a file");
-    bytes
+    whole(document, tree, node(vec![page.into()]), dictionary! {})
 }
 
 #[test]
@@ -132,6 +126,48 @@ fn forms_within_themselves_end() {
             .files,
         []
     );
+}
+
+/// A font whose codes all stand for long texts.
+fn long_texts(document: &mut Document) -> lopdf::ObjectId {
+    let long = "0041".repeat(64);
+    let program = format!("1 beginbfrange <00> <ff> <{long}> endbfrange");
+    let map = document.add_object(Stream::new(dictionary! {}, program.into_bytes()));
+    document.add_object(dictionary! {
+        "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica", "ToUnicode" => map,
+    })
+}
+
+#[test]
+fn texts_that_multiply_end() {
+    let shown = format!("BT /A 12 Tf ({}) Tj ET", "a".repeat(2_000_000));
+    let file = page(&shown, |document| {
+        let font = long_texts(document);
+        dictionary! { "Font" => dictionary! { "A" => font } }
+    });
+    let looks = std::cell::Cell::new(0);
+    let ended = read_text(&file, None, &Limits::default(), &|| {
+        looks.set(looks.get() + 1)
+    });
+    assert!(matches!(ended, Err(Error::TooLarge { .. })));
+    assert!(looks.get() > 400, "{}", looks.get());
+    // A font that is part of the resources is read each time.
+    let content = "/A 12 Tf ".repeat(20_000);
+    let file = page(&content, |document| {
+        let map = document.add_object(Stream::new(dictionary! {}, vec![b' '; 1 << 20]));
+        let font = dictionary! { "Type" => "Font", "Subtype" => "Type1", "ToUnicode" => map };
+        dictionary! { "Font" => dictionary! { "A" => font } }
+    });
+    let ended = read_text(&file, None, &Limits::default(), &|| {});
+    assert!(matches!(ended, Err(Error::TooLarge { .. })));
+    // So is what is said instead.
+    let content = "/Span /P BDC EMC ".repeat(100_000);
+    let file = page(&content, |document| {
+        let said = document.add_object(Object::string_literal("x".repeat(100_000)));
+        dictionary! { "Properties" => dictionary! { "P" => dictionary! { "ActualText" => said } } }
+    });
+    let ended = read_text(&file, None, &Limits::default(), &|| {});
+    assert!(matches!(ended, Err(Error::TooLarge { .. })));
 }
 
 #[test]

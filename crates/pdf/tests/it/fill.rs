@@ -7,7 +7,7 @@ use platen_pdf::{
 };
 use serde_json::json;
 
-use crate::fixture::{check, has_all, of_libreoffice, pixels, texts};
+use crate::fixture::{check, has_all, node, of_libreoffice, pixels, texts, whole};
 
 fn widget(document: &mut Document, page: ObjectId, line: i64, more: Dictionary) -> ObjectId {
     let y = 250 - 25 * line;
@@ -99,18 +99,12 @@ fn form() -> Vec<u8> {
         "Type" => "Page", "Parent" => tree, "Resources" => Dictionary::new(), "Annots" => list(&shown),
         "MediaBox" => vec![0.into(), 0.into(), 300.into(), 300.into()],
     }.into());
-    let node = dictionary! { "Type" => "Pages", "Count" => 1, "Kids" => vec![page.into()] };
-    document.objects.insert(tree, node.into());
     let form = dictionary! {
         "Fields" => list(&all), "DA" => Object::string_literal("/Helv 0 Tf 0 0 1 rg"), "NeedAppearances" => true,
         "DR" => dictionary! { "Font" => dictionary! { "Helv" => helvetica } },
     };
-    let catalog = document
-        .add_object(dictionary! { "Type" => "Catalog", "Pages" => tree, "AcroForm" => form });
-    document.trailer.set("Root", catalog);
-    let mut bytes = Vec::new();
-    document.save_to(&mut bytes).expect("a file");
-    bytes
+    let more = dictionary! { "AcroForm" => form };
+    whole(document, tree, node(vec![page.into()]), more)
 }
 
 fn filled(file: &[u8], values: serde_json::Value) -> Result<Vec<u8>, Error> {
@@ -232,5 +226,61 @@ fn forms_of_libreoffice_are_filled_in() {
         texts(&made).concat().contains("changed"),
         "{:?}",
         texts(&made)
+    );
+}
+
+/// A form of `count` fields, all with these entries.
+fn alike(count: usize, add: impl FnOnce(&mut Document) -> Dictionary) -> Vec<u8> {
+    let mut document = Document::with_version("1.7");
+    let tree = document.new_object_id();
+    let page = document.add_object(dictionary! {
+        "Type" => "Page", "Parent" => tree,
+        "MediaBox" => vec![0.into(), 0.into(), 300.into(), 300.into()],
+    });
+    let entries = add(&mut document);
+    let fields: Vec<Object> = (0..count)
+        .map(|index| {
+            let mut field = entries.clone();
+            field.set("T", Object::string_literal(format!("f{index}")));
+            document.add_object(field).into()
+        })
+        .collect();
+    let more = dictionary! { "AcroForm" => dictionary! { "Fields" => fields } };
+    whole(document, tree, node(vec![page.into()]), more)
+}
+
+#[test]
+fn what_many_fields_share_has_a_bound() {
+    let options = |count: usize| {
+        alike(2_000, |document| {
+            let option = document.add_object(Object::string_literal("x".repeat(1_000)));
+            let list = document.add_object(vec![Object::Reference(option); count]);
+            dictionary! { "FT" => "Ch", "Opt" => list }
+        })
+    };
+    let read = |file: &[u8]| read_fields(file, &Limits::default());
+    assert_eq!(read(&options(10)).expect("fields").len(), 2_000);
+    let refused = read(&options(1_000));
+    assert!(matches!(refused, Err(Error::TooLarge { .. })));
+    let values = alike(2_000, |document| {
+        let value = document.add_object(Object::string_literal("x".repeat(100_000)));
+        dictionary! { "FT" => "Tx", "V" => value }
+    });
+    assert!(matches!(read(&values), Err(Error::TooLarge { .. })));
+}
+
+#[test]
+fn mistakes_stay_short() {
+    let file = alike(100, |_| dictionary! { "FT" => "Tx" });
+    let values: serde_json::Map<_, _> = (0..5_000)
+        .map(|index| (format!("{}{index}", "y".repeat(500)), json!("a")))
+        .collect();
+    let Err(Error::BadField(said)) = filled(&file, values.into()) else {
+        panic!("the fields do not exist");
+    };
+    assert!(
+        said.len() < 50_000 && said.contains("f0, f1"),
+        "{}",
+        said.len()
     );
 }

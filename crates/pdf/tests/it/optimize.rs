@@ -6,7 +6,7 @@ use platen_pdf::{
     merge,
 };
 
-use crate::fixture::{check, has_all, info, pixels, qpdf, texts};
+use crate::fixture::{check, has_all, info, node, pixels, qpdf, texts, whole};
 
 const PROGRAMS: [&str; 3] = ["qpdf", "pdftoppm", "pdftotext"];
 
@@ -31,13 +31,7 @@ fn wasteful(count: usize, picture: &Stream) -> Vec<u8> {
         kids.push(page(&mut document, tree, resources, content));
     }
     document.add_object(Stream::new(Dictionary::new(), vec![b'x'; 10_000]));
-    let node = dictionary! { "Type" => "Pages", "Count" => kids.len() as i64, "Kids" => kids };
-    document.objects.insert(tree, node.into());
-    let catalog = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
-    document.trailer.set("Root", catalog);
-    let mut bytes = Vec::new();
-    document.save_to(&mut bytes).expect("a file");
-    bytes
+    whole(document, tree, node(kids), dictionary! {})
 }
 
 fn page(document: &mut Document, tree: ObjectId, resources: ObjectId, content: ObjectId) -> Object {

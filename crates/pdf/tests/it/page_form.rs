@@ -3,6 +3,8 @@
 use lopdf::{Document, Object, Stream, dictionary};
 use platen_pdf::{Error, FormObject, PageForm, page_form};
 
+use crate::fixture::whole;
+
 /// A file of one page with a font, marked content and an image that refers to its page.
 fn letterhead() -> Vec<u8> {
     let mut document = Document::with_version("1.7");
@@ -36,12 +38,7 @@ fn letterhead() -> Vec<u8> {
             "Font" => dictionary! { "F1" => font }, "XObject" => dictionary! { "Im" => image },
         },
     };
-    document.objects.insert(tree, node.into());
-    let catalog = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
-    document.trailer.set("Root", catalog);
-    let mut bytes = Vec::new();
-    document.save_to(&mut bytes).expect("a file");
-    bytes
+    whole(document, tree, node, dictionary! {})
 }
 
 fn read(bytes: &[u8], page: u32) -> Result<PageForm, Error> {
