@@ -10,7 +10,7 @@ use platen_document::{
     work,
 };
 
-use super::Writer;
+use super::{Writer, style::Class};
 use crate::ooxml::Escaped;
 
 /// Least width of a box, in points.
@@ -48,8 +48,10 @@ impl<'a> Writer<'a> {
     fn block(&mut self, block: &'a Block) {
         work::check();
         self.path = &block.path;
-        self.used.insert(block.style);
         let style = block.style;
+        if has_class(&block.kind) {
+            self.used.insert(Class::Block(style));
+        }
         let id = match block.id.as_deref().and_then(|id| self.ids.get(id)) {
             Some(name) if !self.in_margin => format!(" id=\"{}\"", Escaped(name)),
             _ => String::new(),
@@ -271,10 +273,19 @@ impl<'a> Writer<'a> {
     /// Writes the caption of a figure.
     pub(super) fn figure_caption(&mut self, content: &[Inline]) {
         let style = self.document.named.caption;
-        self.used.insert(style);
+        self.used.insert(Class::Block(style));
         let _ = write!(self.out, "<figcaption class=\"s{}\">", style.0);
         self.inlines(content, style);
         self.out.push_str("</figcaption>");
+    }
+}
+
+/// Whether the element of a block has the class of its style.
+fn has_class(block: &BlockKind) -> bool {
+    match block {
+        BlockKind::Spacer(_) | BlockKind::PageBreak => false,
+        BlockKind::TableOfContents { title, .. } => title.is_some(),
+        _ => true,
     }
 }
 

@@ -18,6 +18,7 @@ use platen_document::{
 use platen_layout::{Layout, Shaper};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::style::Class;
 use crate::{
     Error, Written, block_losses,
     ooxml::{Escaped, push_escaped},
@@ -47,8 +48,8 @@ struct Writer<'a> {
     document: &'a Document,
     report: Report,
     out: String,
-    /// Styles in use; only their classes are written.
-    used: FxHashSet<StyleId>,
+    /// Only these classes are written.
+    used: FxHashSet<Class>,
     /// Element ids by block id.
     ids: FxHashMap<&'a str, String>,
     /// Level, content and element id of the headings.
@@ -209,7 +210,7 @@ impl<'a> Writer<'a> {
         }
         let element = self.run_element(style, around);
         if style != around {
-            self.used.insert(style);
+            self.used.insert(Class::Run(style));
             let _ = write!(self.out, "<{element} class=\"r{}\"", style.0);
             let styles = &self.document.styles;
             if styles[style].lang != styles[around].lang {
@@ -282,7 +283,7 @@ impl<'a> Writer<'a> {
             return;
         }
         let style = document.named.footnote;
-        self.used.insert(style);
+        self.used.insert(Class::Block(style));
         self.out.push_str(
             "<aside class=\"sheet notes\" role=\"doc-endnotes\"><div class=\"text\"><ol>",
         );
@@ -343,7 +344,7 @@ impl<'a> Writer<'a> {
         if let Some((layout, shaper)) = pages {
             page.push_str(&fonts::rules(layout, shaper, &body, &mut self.report));
         }
-        style::style_sheet(&mut page, document, &self.used, &body);
+        style::style_sheet(&mut page, document, &self.used);
         if self.has_form {
             page.push_str(style::FORM);
         }

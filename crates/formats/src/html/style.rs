@@ -16,13 +16,24 @@ pub(super) const FORM: &str = ".field{display:block;border:0;padding:0;margin:0}
 padding:3pt;border:.75pt solid var(--muted);background:none}
 ";
 
-/// Writes the rules of a page with this `body`; of a style only those classes that it uses.
-pub(super) fn style_sheet(
-    css: &mut String,
-    document: &Document,
-    used: &FxHashSet<StyleId>,
-    body: &str,
-) {
+/// A class of elements: a style as that of a block, of a table cell, or of text within others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Class {
+    Block(StyleId),
+    Cell(StyleId),
+    Run(StyleId),
+}
+
+impl Class {
+    fn style(self) -> StyleId {
+        match self {
+            Self::Block(style) | Self::Cell(style) | Self::Run(style) => style,
+        }
+    }
+}
+
+/// Writes the rules of a page whose elements have the classes `used`.
+pub(super) fn style_sheet(css: &mut String, document: &Document, used: &FxHashSet<Class>) {
     let theme = &document.theme;
     let plain = &document.styles[document.named.body];
     let _ = writeln!(
@@ -36,11 +47,15 @@ pub(super) fn style_sheet(
     css.push_str("}\n.chart text{font-family:");
     families(css, &document.styles[document.named.small]);
     css.push_str("}\n");
-    let mut ids: Vec<_> = used.iter().copied().collect();
-    ids.sort_unstable();
-    let classes = classes(body);
-    for id in ids {
-        style_classes(css, id, &document.styles[id], &classes);
+    let mut classes: Vec<Class> = used.iter().copied().collect();
+    classes.sort_unstable_by_key(|class| (class.style(), *class));
+    for class in classes {
+        let (number, style) = (class.style().0, &document.styles[class.style()]);
+        match class {
+            Class::Block(_) => block_class(css, number, style),
+            Class::Cell(_) => cell_class(css, number, style),
+            Class::Run(_) => run_class(css, number, style),
+        }
     }
     for (index, section) in document.sections.iter().enumerate() {
         let page = &section.page;
@@ -124,33 +139,6 @@ tr,figure,img,svg{break-inside:avoid}
 .scroll{overflow:visible}
 }
 ";
-
-/// The classes of the elements of `body`.
-fn classes(body: &str) -> FxHashSet<&str> {
-    const START: &str = "class=\"";
-    let mut values = FxHashSet::default();
-    for start in memchr::memmem::find_iter(body.as_bytes(), START) {
-        let rest = &body[start + START.len()..];
-        values.extend(rest.split('"').next());
-    }
-    let values = values.into_iter();
-    values.flat_map(str::split_ascii_whitespace).collect()
-}
-
-/// Rules for a style as that of a block, of a table cell, and of text within others.
-fn style_classes(css: &mut String, id: StyleId, style: &Style, classes: &FxHashSet<&str>) {
-    let number = id.0;
-    let is_used = |kind: char| classes.contains(format!("{kind}{number}").as_str());
-    if is_used('s') {
-        block_class(css, number, style);
-    }
-    if is_used('c') {
-        cell_class(css, number, style);
-    }
-    if is_used('r') {
-        run_class(css, number, style);
-    }
-}
 
 fn block_class(css: &mut String, number: u32, style: &Style) {
     let _ = write!(css, ".s{number}{{");

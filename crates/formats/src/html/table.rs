@@ -7,7 +7,7 @@ use platen_document::{
     work,
 };
 
-use super::Writer;
+use super::{Writer, style::Class};
 use crate::{metrics::column_widths, ooxml::push_escaped};
 
 impl<'a> Writer<'a> {
@@ -41,7 +41,7 @@ impl<'a> Writer<'a> {
         );
         if let Some(caption) = &table.caption {
             let style = self.document.named.caption;
-            self.used.insert(style);
+            self.used.insert(Class::Block(style));
             let _ = write!(self.out, "<caption class=\"s{}\">", style.0);
             self.inlines(caption, style);
             self.out.push_str("</caption>");
@@ -119,7 +119,7 @@ impl<'a> Writer<'a> {
 
     fn cell(&mut self, cell: &'a Cell, element: &str, scope: &str) {
         work::check();
-        self.used.insert(cell.style);
+        self.used.insert(Class::Cell(cell.style));
         let out = &mut self.out;
         out.push('<');
         out.push_str(element);

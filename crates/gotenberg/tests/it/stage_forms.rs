@@ -25,15 +25,18 @@ fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().expect("a file").into_inner()
 }
 
+/// The text that answers a list of stages for a file.
+fn said_of(app: &TestApp, file: Field<'_>, stages: &Json) -> String {
+    let stages = stages.to_string();
+    said(app, "pdf/pipe", &[file, ("stages", "", stages.as_bytes())])
+}
+
 #[test]
-fn mistakes_of_a_list_are_told_by_stage() {
+fn errors_of_a_list_name_the_stage() {
     let app = TestApp::start();
     let one = pdf(&app, "One");
     let file: Field<'_> = ("files", "report.pdf", &one);
-    let of = |stages: Json| {
-        let stages = stages.to_string();
-        said(&app, "pdf/pipe", &[file, ("stages", "", stages.as_bytes())])
-    };
+    let of = |stages: Json| said_of(&app, file, &stages);
     let stages = "Invalid form data: form field 'stages' is invalid: ";
     for (list, why) in [
         (
@@ -73,10 +76,7 @@ fn stages_that_cannot_run_are_refused() {
     let app = TestApp::start();
     let one = pdf(&app, "One");
     let file: Field<'_> = ("files", "report.pdf", &one);
-    let of = |stages: Json| {
-        let stages = stages.to_string();
-        said(&app, "pdf/pipe", &[file, ("stages", "", stages.as_bytes())])
-    };
+    let of = |stages: Json| said_of(&app, file, &stages);
     let late = of(json!([{"op": "set-bookmarks", "bookmarks": [{"title": "A", "pageNumber": 9}]}]));
     assert!(
         late.starts_with("Stage 'set-bookmarks' failed on 'report.pdf': "),

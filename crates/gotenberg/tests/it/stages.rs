@@ -31,7 +31,7 @@ pub fn pipe(app: &TestApp, files: &[Field<'_>], stages: &Json) -> Answer {
     send(app, "pdf/pipe", &fields)
 }
 
-/// What a form that is refused is told, as text.
+/// The text that answers a form that is refused.
 pub fn said(app: &TestApp, route: &str, fields: &[Field<'_>]) -> String {
     let headers = [("content-type", "multipart/form-data; boundary=b")];
     let path = format!("/forms/{route}");

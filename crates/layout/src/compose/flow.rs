@@ -328,10 +328,13 @@ impl<'s> Flow<'s> {
             .front()
             .and_then(|fragment| fragment.repeat.as_ref())
             .is_some_and(Vec::is_empty)
-            && chain.len() > 1
         {
             self.repeat_rows(Vec::new());
             chain.pop_front();
+            // The end of a table needs no space, so that no page begins for it.
+            if chain.is_empty() {
+                return;
+            }
         }
         let ends = |fragment: &Fragment| matches!(fragment.page_rows, Some(PageRowsMark::End));
         if let (Some(active), true) = (&mut self.active, chain.iter().any(ends)) {

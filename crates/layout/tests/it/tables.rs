@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Sheet, assert_within, sheet, words};
+use crate::harness::{Sheet, assert_within, sheet, sheet_with, words};
 
 fn rows(count: usize) -> Value {
     let rows: Vec<Value> = (0..count)
@@ -351,5 +351,26 @@ fn the_header_stands_over_the_parts_of_a_first_row_that_goes_on() {
     assert!(sheet.page_count() > 2);
     for page in 0..sheet.page_count() {
         assert_eq!(sheet.lines(page)[0], "Heading", "{page}");
+    }
+}
+
+#[test]
+fn a_table_across_columns_that_just_fits_leaves_no_header_alone() {
+    let page = json!({
+        "size": {"width": "300pt", "height": "400pt"}, "margins": "30pt", "columns": 2
+    });
+    let mut spanning = table();
+    spanning["style"] = json!({"columnSpan": "all"});
+    for count in 1..45 {
+        let parts = json!({"page": page, "body": [spanning]});
+        let sheet = sheet_with(parts, rows(count));
+        let seen: usize = (0..sheet.page_count())
+            .map(|page| {
+                let lines = sheet.lines(page);
+                assert!(lines.len() > 1, "{count} rows, page {page}: {lines:?}");
+                lines.len() - 1
+            })
+            .sum();
+        assert_eq!(seen, count, "{count} rows");
     }
 }

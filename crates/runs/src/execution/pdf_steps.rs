@@ -94,35 +94,29 @@ fn extract(action: &str, input: &Json) -> Result<Json, StepError> {
             let found = platen_pdf::read_pictures(&file.bytes, pages, &limits, &work::look);
             let found = found.map_err(failed)?;
             let files: Vec<Json> = (found.files.into_iter())
-                .map(|file| {
-                    let media_type = platen_engine::media_type_of(&file.name).to_owned();
-                    let (name, bytes) = (file.name, file.bytes);
-                    File {
-                        name,
-                        media_type,
-                        bytes,
-                    }
-                    .to_value()
-                })
+                .map(|file| file_value(file.name, None, file.bytes))
                 .collect();
             Ok(json!({ "files": files, "leftOut": found.left_out }))
         }
         _ => {
             let found = platen_pdf::read_attachments(&file.bytes, &limits).map_err(failed)?;
-            let files = found.into_iter().map(|file| {
-                let media_type = (file.media_type)
-                    .unwrap_or_else(|| platen_engine::media_type_of(&file.name).to_owned());
-                let (name, bytes) = (file.name, file.bytes);
-                File {
-                    name,
-                    media_type,
-                    bytes,
-                }
-                .to_value()
-            });
+            let files = found
+                .into_iter()
+                .map(|file| file_value(file.name, file.media_type, file.bytes));
             Ok(json!({ "files": files.collect::<Vec<Json>>() }))
         }
     }
+}
+
+/// A file as steps pass it on; without a media type, that of its name.
+fn file_value(name: String, media_type: Option<String>, bytes: Vec<u8>) -> Json {
+    let media_type = media_type.unwrap_or_else(|| platen_engine::media_type_of(&name).to_owned());
+    File {
+        name,
+        media_type,
+        bytes,
+    }
+    .to_value()
 }
 
 /// Applies a list of operations: a file, or a list where there are several.

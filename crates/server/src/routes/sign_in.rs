@@ -138,7 +138,7 @@ fn redirect(place: &str, cookies: impl IntoIterator<Item = Option<HeaderValue>>)
     response
 }
 
-/// Runs what waits for the provider, unless too many do.
+/// Runs a blocking request to the provider, unless too many are running.
 async fn blocking<T: Send + 'static>(
     slots: &Arc<Semaphore>,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
