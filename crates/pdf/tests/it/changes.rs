@@ -9,7 +9,8 @@ use platen_pdf::{
     read_bookmarks, unprotect,
 };
 
-use crate::fixture::{attached, check, encryption, has_all, info, node, pixels, qpdf, whole};
+use crate::built::{node, whole};
+use crate::fixture::{attached, check, encryption, has_all, info, pixels, qpdf};
 
 const PROGRAMS: [&str; 3] = ["qpdf", "pdftoppm", "pdfdetach"];
 

@@ -3,7 +3,8 @@
 use lopdf::{Document, Object, Stream, dictionary};
 use platen_pdf::{Error, Limits, PageText, read_pictures, read_text};
 
-use crate::fixture::{has_all, node, of_chromium, of_libreoffice, texts, whole};
+use crate::built::{node, whole};
+use crate::fixture::{has_all, of_chromium, of_libreoffice, texts};
 
 fn read(file: &[u8], pages: Option<&str>) -> Vec<PageText> {
     read_text(file, pages, &Limits::default(), &|| {}).expect("text")

@@ -7,7 +7,8 @@ use platen_pdf::{
 };
 use serde_json::json;
 
-use crate::fixture::{check, has_all, node, of_libreoffice, pixels, texts, whole};
+use crate::built::{node, whole};
+use crate::fixture::{check, has_all, of_libreoffice, pixels, texts};
 
 fn widget(document: &mut Document, page: ObjectId, line: i64, more: Dictionary) -> ObjectId {
     let y = 250 - 25 * line;

@@ -1,6 +1,7 @@
 //! Files from LibreOffice and Chromium, checked with qpdf and poppler.
 
 mod archive;
+mod built;
 mod changes;
 mod damaged;
 mod extract;

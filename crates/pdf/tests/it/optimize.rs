@@ -6,7 +6,8 @@ use platen_pdf::{
     merge,
 };
 
-use crate::fixture::{check, has_all, info, node, pixels, qpdf, texts, whole};
+use crate::built::{node, whole};
+use crate::fixture::{check, has_all, info, pixels, qpdf, texts};
 
 const PROGRAMS: [&str; 3] = ["qpdf", "pdftoppm", "pdftotext"];
 

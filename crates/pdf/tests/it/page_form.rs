@@ -3,7 +3,7 @@
 use lopdf::{Document, Object, Stream, dictionary};
 use platen_pdf::{Error, FormObject, PageForm, page_form};
 
-use crate::fixture::whole;
+use crate::built::whole;
 
 /// A file of one page with a font, marked content and an image that refers to its page.
 fn letterhead() -> Vec<u8> {
