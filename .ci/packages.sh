@@ -26,6 +26,7 @@ need haproxy haproxy
 need redis-server redis-server
 need nginx nginx-light
 need faketime faketime
+need valgrind valgrind
 need crun crun
 need runc runc
 [ "${1:-}" != fleet ] || need prometheus prometheus

@@ -10,8 +10,9 @@ use platen_script::RunnerSource;
 use serde_json::Value as Json;
 
 use crate::{
-    Error, Isolation, Signatures,
+    Error, Isolation, IsolationSettings, Signatures,
     helpers::{HelperModules, validate_with},
+    page_images::PageCells,
 };
 
 /// A memory limit for the allocations of this thread.
@@ -34,6 +35,7 @@ pub struct Engine {
     strangers: Option<Box<IsolationSource>>,
     pub(crate) helpers: Arc<HelperModules>,
     signatures: Arc<Signatures>,
+    pages: PageCells,
 }
 
 impl Engine {
@@ -46,6 +48,7 @@ impl Engine {
             strangers: None,
             helpers: Arc::new(HelperModules::new(None)),
             signatures: Arc::default(),
+            pages: PageCells::default(),
         }
     }
 
@@ -84,6 +87,19 @@ impl Engine {
             signatures: Arc::new(signatures),
             ..self
         }
+    }
+
+    /// Draws the pages of PDF files in sandboxes with these bounds.
+    #[must_use]
+    pub fn with_pages_in(self, settings: IsolationSettings) -> Self {
+        Self {
+            pages: PageCells::new(settings),
+            ..self
+        }
+    }
+
+    pub(crate) fn page_cells(&self) -> &PageCells {
+        &self.pages
     }
 
     /// Signing keys and trusted authorities.

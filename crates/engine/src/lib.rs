@@ -7,11 +7,14 @@ mod helpers;
 mod html;
 mod invoice;
 mod isolation;
+mod page_images;
 mod pdf_change;
 mod print;
 mod produce;
 mod signatures;
 mod stamp;
+
+pub use platen_raster::PageImage;
 
 pub use self::{
     engine::{Engine, IsolationSource, memory_bound},
@@ -20,6 +23,7 @@ pub use self::{
     html::{Page, Template, key_of, media_type_of},
     invoice::{InvoiceError, ReadInvoice, pdf_extension, read_invoice},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
+    page_images::{DEFAULT_DPI, PageImagesError, PageWorker},
     pdf_change::{ChangedPdfs, PdfChange, PdfChangeError, PdfChanges},
     print::PrintedDocument,
     produce::{Data, Job, Origin, PreparedTemplate, Product},

@@ -56,7 +56,7 @@ pub use self::{
     },
     optimize::{Optimization, PictureQuality},
     page_form::{FormObject, PageForm, page_form},
-    pages::{Split, page_count, split},
+    pages::{Split, page_count, page_numbers, split},
     pictures::{Pictures, read_pictures},
     protect::{Allowed, Printing, Protection, unprotect},
     repair::repair,

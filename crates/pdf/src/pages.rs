@@ -34,6 +34,19 @@ pub fn page_count(file: &[u8], limits: &Limits) -> Result<usize, Error> {
     Ok(open(file, limits)?.page_iter().count())
 }
 
+/// The numbers, from 1, of the pages that `text` names, such as `1-3,7`, in this order; of all without
+/// it.
+///
+/// # Errors
+/// The file cannot be read, or does not have the pages.
+pub fn page_numbers(file: &[u8], text: Option<&str>, limits: &Limits) -> Result<Vec<u32>, Error> {
+    let count = page_count(file, limits)?;
+    // Numbers pass for the objects of pages, as these are not needed.
+    let all: Vec<ObjectId> = (1..=count as u32).map(|number| (number, 0)).collect();
+    let found = chosen(text, &all, limits)?;
+    Ok(found.into_iter().map(|(number, _)| number).collect())
+}
+
 /// Splits a file. Links within a part, form fields, layers and document properties are kept;
 /// bookmarks, structure tags and signatures are not, because they are about the whole file.
 ///

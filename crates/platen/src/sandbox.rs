@@ -39,10 +39,18 @@ fn as_started() -> Option<ExitCode> {
         platen_script::KIND => {
             platen_jail::serve(&words(), &mut platen_script::ScriptWorker::default())
         }
-        other => match platen_engine::RenderWorker::of_kind(other) {
-            Some(mut worker) => platen_jail::serve(&words(), &mut worker),
-            None => 2,
-        },
+        other => {
+            let pages = || platen_engine::PageWorker::of_kind(other).map(boxed);
+            let renders = || platen_engine::RenderWorker::of_kind(other).map(boxed);
+            match pages().or_else(renders) {
+                Some(mut worker) => platen_jail::serve(&words(), &mut *worker),
+                None => 2,
+            }
+        }
     };
     Some(ExitCode::from(code as u8))
+}
+
+fn boxed<W: platen_jail::Worker + 'static>(worker: W) -> Box<dyn platen_jail::Worker> {
+    Box::new(worker)
 }

@@ -60,7 +60,9 @@ fn steps_read_and_change_pdf_files() {
         piece("about", "metadata", json!({"file": "{{ steps.changed.output }}"})),
         piece("read", "text", json!({"file": "{{ steps.changed.output }}"})),
         piece("seen", "images", json!({"file": "{{ steps.changed.output }}"})),
+        piece("drawn", "pages", json!({"file": "{{ steps.changed.output }}", "dpi": 50})),
         {"name": "out", "type": "respond", "body": {
+            "drawn": "{{ steps.drawn.output.files }}",
             "fields": "{{ steps.about.output.fields }}", "pages": "{{ steps.read.output.pages }}",
             "files": "{{ steps.seen.output.files }}",
         }},
@@ -72,6 +74,10 @@ fn steps_read_and_change_pdf_files() {
     let text = body["pages"][0]["text"].as_str().unwrap_or_default();
     assert!(text.contains("Hello"), "{report}");
     assert_eq!(body["files"], json!([]));
+    assert_eq!(
+        body["drawn"][0]["$file"]["mediaType"], "image/png",
+        "{report}"
+    );
 }
 
 #[test]

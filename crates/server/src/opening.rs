@@ -108,7 +108,9 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
     let results = Results::new(&config, files.results, files.key, Arc::clone(&metrics));
     let sandbox = Arc::new(Sandbox::new(&config));
     let signatures = config.signature.open().map_err(Error::Config)?;
-    let engine = Engine::new(&config.fonts()).with_signatures(signatures);
+    let engine = Engine::new(&config.fonts())
+        .with_signatures(signatures)
+        .with_pages_in(config.isolation());
     let mut engine = engine.with_helpers({
         let sandbox = Arc::clone(&sandbox);
         Arc::new(move || sandbox.runner().map_err(|problem| problem.detail))

@@ -64,6 +64,27 @@ impl Default for IsolationSettings {
     }
 }
 
+impl IsolationSettings {
+    /// The error of a cell that ended like this; it names the limit.
+    pub(crate) fn exceeded(&self, ending: Ending) -> IsolationError {
+        match ending {
+            Ending::CpuTime => IsolationError::CpuTime {
+                limit_ms: self.cpu_ms,
+            },
+            Ending::Deadline => IsolationError::Deadline {
+                limit_ms: self.wall_ms,
+            },
+            Ending::Output => IsolationError::Output {
+                limit_bytes: self.output_bytes,
+            },
+            Ending::Memory | Ending::Killed => IsolationError::Memory {
+                limit_bytes: self.memory_bytes,
+            },
+            other => IsolationError::Crashed(other),
+        }
+    }
+}
+
 /// Renders in sandboxes, many concurrently.
 #[derive(Debug)]
 pub struct Isolation {
@@ -248,24 +269,10 @@ impl Isolation {
     }
 
     fn named(&self, ending: Ending) -> Error {
-        let settings = &self.settings;
-        let error = match ending {
-            Ending::Stopped => return RenderError::Stopped.into(),
-            Ending::CpuTime => IsolationError::CpuTime {
-                limit_ms: settings.cpu_ms,
-            },
-            Ending::Deadline => IsolationError::Deadline {
-                limit_ms: settings.wall_ms,
-            },
-            Ending::Output => IsolationError::Output {
-                limit_bytes: settings.output_bytes,
-            },
-            Ending::Memory | Ending::Killed => IsolationError::Memory {
-                limit_bytes: settings.memory_bytes,
-            },
-            other => IsolationError::Crashed(other),
-        };
-        error.into()
+        match ending {
+            Ending::Stopped => RenderError::Stopped.into(),
+            other => self.settings.exceeded(other).into(),
+        }
     }
 }
 

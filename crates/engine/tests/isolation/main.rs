@@ -2,6 +2,7 @@
 //! own.
 
 mod helpers;
+mod pages;
 
 use std::{
     io::Write,
@@ -14,8 +15,8 @@ use std::{
 };
 
 use platen_engine::{
-    Data, Engine, Error, Isolation, IsolationError, IsolationSettings, Job, Origin, Product,
-    RenderWorker,
+    Data, Engine, Error, Isolation, IsolationError, IsolationSettings, Job, Origin, PageWorker,
+    Product, RenderWorker,
 };
 use platen_fonts::FontSettings;
 use platen_jail::{Allocator, Ending, Level, MARK, Worker, escape_probes};
@@ -418,7 +419,7 @@ fn every_rendering_has_a_process_of_its_own() {
     assert!(isolation.jail().snapshot().forked >= before + 10);
 }
 
-const TESTS: [(&str, fn()); 9] = [
+const TESTS: [(&str, fn()); 12] = [
     (
         "every_case_gives_the_same_bytes",
         every_case_gives_the_same_bytes,
@@ -443,6 +444,15 @@ const TESTS: [(&str, fn()); 9] = [
         "a_rendering_that_nobody_wants_is_stopped",
         a_rendering_that_nobody_wants_is_stopped,
     ),
+    (
+        "pages_look_like_our_own_pictures",
+        pages::pages_look_like_our_own_pictures,
+    ),
+    (
+        "pages_come_in_the_order_in_which_they_are_named",
+        pages::pages_come_in_the_order_in_which_they_are_named,
+    ),
+    ("hostile_pages_end", pages::hostile_pages_end),
     ("escape_probes_fail", escape_probes_fail),
     ("long_sheets_need_no_files", long_sheets_need_no_files),
     (
@@ -454,10 +464,15 @@ const TESTS: [(&str, fn()); 9] = [
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == MARK) {
-        let serve = |worker| std::process::exit(platen_jail::serve(&arguments[3..], worker));
+        let serve = |worker: &mut dyn Worker| {
+            std::process::exit(platen_jail::serve(&arguments[3..], worker))
+        };
+        if let Some(mut worker) = PageWorker::of_kind(&arguments[2]) {
+            serve(&mut worker);
+        }
         match RenderWorker::of_kind(&arguments[2]) {
             Some(mut worker) => serve(&mut worker),
-            None => serve(&mut ScriptWorker::default() as &mut dyn Worker),
+            None => serve(&mut ScriptWorker::default()),
         }
     }
     let wanted = arguments[1..]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use platen_document::work;
-use platen_engine::{Engine, PdfChanges};
+use platen_engine::{DEFAULT_DPI, Engine, PdfChanges};
 use platen_fault::Code;
 use platen_flow::StepError;
 use platen_pdf::{Conditions, FileError, Limits, NamedFile, Note, Operations, Split};
@@ -47,6 +47,7 @@ pub(super) fn call(
             return serde_json::to_value(judged).map_err(|error| wrong(&error.to_string()));
         }
         "text" | "images" | "attachments" => return extract(action, input),
+        "pages" => return draw_pages(input, engine, stop),
         "change" => return change(input, engine, stop),
         "split" => Operations {
             split: Some(how(input)?),
@@ -64,7 +65,7 @@ pub(super) fn call(
         _ => {
             return Err(wrong(&format!(
                 "`pdf` has no action `{action}`; it has merge, split, flatten, \
-                 metadata, setMetadata, verify, text, images, attachments and change"
+                 metadata, setMetadata, verify, text, images, attachments, pages and change"
             )));
         }
     };
@@ -106,6 +107,25 @@ fn extract(action: &str, input: &Json) -> Result<Json, StepError> {
             Ok(json!({ "files": files.collect::<Vec<Json>>() }))
         }
     }
+}
+
+/// The pages of a file as PNG.
+fn draw_pages(input: &Json, engine: &Engine, stop: &Arc<AtomicBool>) -> Result<Json, StepError> {
+    let file = File::of_value(&input["file"])?;
+    let dpi = match &input["dpi"] {
+        Json::Null => DEFAULT_DPI,
+        dpi => dpi
+            .as_f64()
+            .ok_or_else(|| wrong("the input `dpi` is no number"))? as f32,
+    };
+    let drawn = engine.draw_pages(&file.bytes, input["pages"].as_str(), dpi, Some(stop));
+    let drawn = drawn.map_err(|error| {
+        StepError::new(error.code(), format!("the file `{}`: {error}", file.name))
+    })?;
+    let files = drawn
+        .into_iter()
+        .map(|page| file_value(page.name(&file.name), None, page.png));
+    Ok(json!({ "files": files.collect::<Vec<Json>>() }))
 }
 
 /// A file as steps pass it on; without a media type, that of its name.

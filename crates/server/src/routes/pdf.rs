@@ -104,6 +104,8 @@ pub(super) struct Form {
     beside: Vec<(String, Content)>,
     operations: Option<String>,
     pub(super) pages: Option<String>,
+    /// Dots per inch.
+    pub(super) dpi: Option<f32>,
     _room: MemoryPermit,
 }
 
@@ -123,6 +125,7 @@ impl Form {
             beside: Vec::new(),
             operations: None,
             pages: None,
+            dpi: None,
             _room: room,
         };
         for field in fields {
@@ -131,10 +134,14 @@ impl Form {
                 ("beside", Some(name)) => form.beside.push((name.clone(), field.content)),
                 ("operations", _) => form.operations = Some(field.text().await?),
                 ("pages", _) => form.pages = Some(field.text().await?),
+                ("dpi", _) => {
+                    let dpi = field.text().await?.trim().parse().ok();
+                    form.dpi = Some(dpi.ok_or_else(|| invalid("`dpi` is no number"))?);
+                }
                 (name, _) => {
                     let detail = format!(
                         "the form has the field `{name}`; it takes the files `files` and `beside` \
-                         and the texts `operations` and `pages`"
+                         and the texts `operations`, `pages` and `dpi`"
                     );
                     return Err(invalid(detail));
                 }

@@ -1,4 +1,7 @@
-//! `POST /pdf/text`, `/pdf/images` and `/pdf/attachments`: what is in PDF files.
+//! `POST /pdf/text`, `/pdf/images`, `/pdf/attachments` and `/pdf/pages`: what is in PDF files, and how
+//! their pages look.
+
+use std::sync::{Arc, atomic::AtomicBool};
 
 use axum::{body::Body, extract::State, response::Response};
 use hyper::{
@@ -6,6 +9,8 @@ use hyper::{
     header::{CONTENT_LENGTH, HeaderValue},
 };
 use platen_document::work;
+use platen_engine::{DEFAULT_DPI, Engine, PageImage};
+use platen_fault::Code;
 use platen_pdf::{
     Error, Limits, NamedFile, read_attachments, read_pictures, read_text, tell_apart,
 };
@@ -30,6 +35,11 @@ pub(super) fn routes(files: &Json) -> Vec<Route<PdfApi>> {
     };
     let pages = json!({"type": "string", "description": "Pages, as in `1-3,7`; default: all."});
     let some = json!({"files": files, "pages": pages});
+    let dpi = json!({
+        "type": "number", "minimum": 10, "maximum": 1200, "default": 150,
+        "description": "Dots per inch.",
+    });
+    let drawn = json!({"files": files, "pages": pages, "dpi": dpi});
     vec![
         post("/pdf/text", read_texts)
             .kind(Kind::Render)
@@ -47,6 +57,13 @@ pub(super) fn routes(files: &Json) -> Vec<Route<PdfApi>> {
             .summary("Takes the pictures out of PDF files: a ZIP of JPEG, PNG and other files.")
             .body(form(some))
             .answer(200, binary(&["application/zip"]))
+            .problems(&[413, 415, 422]),
+        post("/pdf/pages", draw_pages)
+            .kind(Kind::Render)
+            .tag(Tag::Render)
+            .summary("Draws pages of PDF files: a PNG, or a ZIP of several.")
+            .body(form(drawn))
+            .answer(200, binary(&["image/png", "application/zip"]))
             .problems(&[413, 415, 422]),
         post("/pdf/attachments", read_attached)
             .kind(Kind::Render)
@@ -77,11 +94,42 @@ pub(crate) async fn read_images(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    take_out(&api, &headers, body, |file, pages| {
-        let found = read_pictures(&file.bytes, pages, &Limits::default(), &work::look)?;
+    let (files, missing) = take_out(&api, &headers, body, |_, file, asked| {
+        let pages = asked.pages.as_deref();
+        let found = read_pictures(&file.bytes, pages, &Limits::default(), &work::look);
+        let found = found.map_err(|error| of(file, &error))?;
         Ok((found.files, found.left_out))
     })
-    .await
+    .await?;
+    zipped(files, &missing).await
+}
+
+/// Draws pages of PDF files.
+pub(crate) async fn draw_pages(
+    State(api): State<PdfApi>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (mut files, _) = take_out(&api, &headers, body, |engine, file, asked| {
+        let dpi = asked.dpi.unwrap_or(DEFAULT_DPI);
+        let pages = asked.pages.as_deref();
+        let drawn = engine.draw_pages(&file.bytes, pages, dpi, Some(asked.stop));
+        let drawn =
+            drawn.map_err(|error| Problem::new(error.code(), format!("{}: {error}", file.name)))?;
+        let named = |page: PageImage| NamedFile {
+            name: platen_render::plain_name(&page.name(&file.name)),
+            bytes: page.png,
+        };
+        Ok((drawn.into_iter().map(named).collect(), Vec::new()))
+    })
+    .await?;
+    if files.len() > 1 {
+        return zipped(files, &[]).await;
+    }
+    let Some((name, content)) = files.pop() else {
+        return Err(Problem::new(Code::InternalError, "no page was drawn"));
+    };
+    answered(content, &name, "image/png")
 }
 
 /// Takes attached files out of PDF files.
@@ -90,8 +138,9 @@ pub(crate) async fn read_attached(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    take_out(&api, &headers, body, |file, _| {
-        let found = read_attachments(&file.bytes, &Limits::default())?;
+    let (files, missing) = take_out(&api, &headers, body, |_, file, _| {
+        let found = read_attachments(&file.bytes, &Limits::default());
+        let found = found.map_err(|error| of(file, &error))?;
         let files = found.into_iter().map(|file| NamedFile {
             // A hostile file names its attachments as it likes.
             name: match platen_render::plain_name(&file.name) {
@@ -102,7 +151,8 @@ pub(crate) async fn read_attached(
         });
         Ok((files.collect(), Vec::new()))
     })
-    .await
+    .await?;
+    zipped(files, &missing).await
 }
 
 fn of(file: &NamedFile<Vec<u8>>, error: &Error) -> Problem {
@@ -112,27 +162,42 @@ fn of(file: &NamedFile<Vec<u8>>, error: &Error) -> Problem {
 /// Files that were found in a file, and what was left out.
 type Found = (Vec<NamedFile<Vec<u8>>>, Vec<String>);
 
-/// Finds files in a file, on some of its pages.
-type Find = fn(&NamedFile<Vec<u8>>, Option<&str>) -> Result<Found, Error>;
+/// What is asked of each file.
+struct Asked<'a> {
+    pages: Option<String>,
+    /// Dots per inch.
+    dpi: Option<f32>,
+    /// Set when nobody waits for the answer anymore.
+    stop: &'a Arc<AtomicBool>,
+}
 
-/// A ZIP of what `find` finds; in a folder for each file if there are several.
+/// Finds files in a file.
+type Find = fn(&Engine, &NamedFile<Vec<u8>>, &Asked<'_>) -> Result<Found, Problem>;
+
+/// What `find` finds in each file of a form, in a folder for each if there are several; and what was
+/// left out.
 async fn take_out(
     api: &PdfApi,
     headers: &HeaderMap,
     body: Body,
     find: Find,
-) -> Result<Response, Problem> {
+) -> Result<(Vec<(String, Content)>, Vec<String>), Problem> {
     let form = Form::read(api, headers, body).await?;
     let _permit = api.intake.reserve_bytes(form.size_bytes())?;
-    let work = move |_: &Ticket| {
+    let engine = Arc::clone(&api.engine);
+    let work = move |ticket: &Ticket| {
+        let asked = Asked {
+            pages: form.pages,
+            dpi: form.dpi,
+            stop: &ticket.stop,
+        };
         let mut files = read(form.files)?;
         tell_apart(&mut files);
         let is_one = files.len() == 1;
         let (mut all, mut missing) = (Vec::new(), Vec::new());
         for file in &files {
             work::look();
-            let found = find(file, form.pages.as_deref()).map_err(|error| of(file, &error))?;
-            let (mut found, left_out) = found;
+            let (mut found, left_out) = find(&engine, file, &asked)?;
             tell_apart(&mut found);
             missing.extend(
                 left_out
@@ -150,14 +215,24 @@ async fn take_out(
         }
         Ok((all, missing))
     };
-    let (files, missing) = api.slots.run(Lane::Batch, work).await?;
+    api.slots.run(Lane::Batch, work).await
+}
+
+/// A ZIP of `files`, with what was left out.
+async fn zipped(files: Vec<(String, Content)>, missing: &[String]) -> Result<Response, Problem> {
     let content = zip_of(files).await?;
+    let mut response = answered(content, "files.zip", "application/zip")?;
+    if let Some(report) = report(missing) {
+        response.headers_mut().insert(REPORT, report);
+    }
+    Ok(response)
+}
+
+/// A file as the answer.
+fn answered(content: Content, name: &str, media_type: &'static str) -> Result<Response, Problem> {
     let length = HeaderValue::from(content.size_bytes());
     let mut response = respond::delivered(content::body_of(content));
     response.headers_mut().insert(CONTENT_LENGTH, length);
-    if let Some(report) = report(&missing) {
-        response.headers_mut().insert(REPORT, report);
-    }
-    respond::file_headers(&mut response, "files.zip", "application/zip")?;
+    respond::file_headers(&mut response, name, media_type)?;
     Ok(response)
 }

@@ -16,7 +16,7 @@ use super::{
     engine,
     pdf_arguments::{Change, Detailed, Operation},
     pdf_files::{Files, create, name_of, tell, tell_notes},
-    pdf_inspect::{attachments, describe, images, text, verify},
+    pdf_inspect::{attachments, describe, draw_pages, images, text, verify},
     read, read_json, signature_keys, write,
 };
 use crate::{
@@ -52,6 +52,12 @@ pub fn run(arguments: Arguments, output: OutputArguments) -> Result<ExitCode, Fa
             pages,
             output: folder,
         } => images(&input, pages.pages.as_deref(), &folder, output),
+        Operation::DrawPages {
+            input,
+            pages,
+            dpi,
+            output: folder,
+        } => draw_pages(&input, pages.pages.as_deref(), dpi, &folder, output),
         Operation::Change(one) => change(plan(one)?, output),
     }
 }

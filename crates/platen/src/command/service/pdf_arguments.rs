@@ -22,6 +22,7 @@ use super::{
     platen pdf encrypt report.pdf --user-password-file secret.txt -o sealed.pdf\n  \
     platen pdf change a.pdf b.pdf --operations operations.json -o both.pdf\n  \
     platen pdf text report.pdf --pages 1-3\n  \
+    platen pdf pages report.pdf --pages 1 --dpi 96 -o pictures\n  \
     platen pdf describe report.pdf")]
 pub struct Arguments {
     #[command(subcommand)]
@@ -65,6 +66,21 @@ pub(super) enum Operation {
         input: PathBuf,
         #[command(flatten)]
         pages: Pages,
+        /// Folder for the pictures.
+        #[arg(long, short, value_name = "OUT")]
+        output: PathBuf,
+    },
+    /// Draw the pages of a PDF file as PNG, in a sandbox, and write them to a folder.
+    #[command(name = "pages")]
+    DrawPages {
+        /// PDF file.
+        #[arg(value_name = "IN")]
+        input: PathBuf,
+        #[command(flatten)]
+        pages: Pages,
+        /// Dots per inch, 10 to 1200.
+        #[arg(long, default_value_t = platen_engine::DEFAULT_DPI)]
+        dpi: f32,
         /// Folder for the pictures.
         #[arg(long, short, value_name = "OUT")]
         output: PathBuf,

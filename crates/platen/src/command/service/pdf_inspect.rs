@@ -1,16 +1,17 @@
-//! What PDF files say of themselves: pages and properties, signatures, attached files.
+//! What is in PDF files: pages and properties, signatures, text, pictures, attached files.
 
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use platen_engine::Signatures;
+use platen_engine::{Engine, Signatures};
+use platen_fonts::FontSettings;
 use platen_pdf::{Limits, NamedFile};
 use serde_json::{Map, json};
 
 use super::{
-    pdf_files::{create, tell},
+    pdf_files::{create, name_of, tell},
     read, write,
 };
 use crate::report::{Failure, OutputArguments, print_line, say};
@@ -123,6 +124,26 @@ pub(super) fn images(
     }
     for what in found.left_out {
         say(format_args!("left out: {what}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Draws the pages of a PDF file into a folder.
+pub(super) fn draw_pages(
+    input: &Path,
+    pages: Option<&str>,
+    dpi: f32,
+    folder: &Path,
+    output: OutputArguments,
+) -> Result<ExitCode, Failure> {
+    let engine = Engine::new(&FontSettings::default());
+    let drawn = engine.draw_pages(&read(input)?, pages, dpi, None);
+    let drawn = drawn.map_err(|error| Failure::new(error.code(), error.to_string()))?;
+    create(folder)?;
+    for page in drawn {
+        let path = folder.join(page.name(&name_of(input)));
+        write(&path, &page.png)?;
+        tell(&path, page.png.len(), output);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -129,6 +129,10 @@ fn what_is_in_files_is_taken_out() {
     let found = send(&app, "/pdf/images", &[file, file]);
     assert_eq!(found.status, 200);
     send(&app, "/pdf/images", &[("files", "c.pdf", b"no")]).problem(422, "not-pdf");
+    for dpi in [&b"2000"[..], b"NaN", b""] {
+        let answer = send(&app, "/pdf/pages", &[file, ("dpi", "", dpi)]);
+        assert_eq!(answer.status, 400, "{dpi:?}");
+    }
 }
 
 #[test]
