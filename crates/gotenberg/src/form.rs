@@ -119,7 +119,9 @@ impl Form {
     /// Unpacks the archives, one after another.
     async fn unpack(&mut self, intake: &Intake) -> Result<(), Problem> {
         for (name, archive) in std::mem::take(&mut self.archives) {
-            let taken = self.files.values().map(Content::size_bytes).sum();
+            let earlier = self.earlier.iter().map(|(_, content)| content);
+            let taken = self.files.values().chain(earlier);
+            let taken = taken.map(Content::size_bytes).sum();
             let (files, permit) = stages::unpack(name, archive, taken, intake).await?;
             for (name, content) in files {
                 self.add_file(name, content);

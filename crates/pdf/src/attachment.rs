@@ -204,23 +204,16 @@ pub(crate) fn detach(document: &mut Document, name: &str) -> Result<(), Error> {
         });
     }
     list(document, kept, Vec::new(), &removed)?;
-    for object in removed {
-        forget(document, &object);
+    // Nothing else leads to it any more, such as the note that shows it; other files may have the
+    // same content.
+    for spec in removed
+        .iter()
+        .filter_map(|object| object.as_reference().ok())
+    {
+        document.objects.remove(&spec);
     }
     document.prune_objects();
     Ok(())
-}
-
-/// Removes a file specification with its content, wherever else the document refers to it.
-fn forget(document: &mut Document, spec: &Object) {
-    let mut gone: Vec<ObjectId> = spec.as_reference().into_iter().collect();
-    let files = dictionary_of(document, spec);
-    let files = files.and_then(|spec| value(document, spec, b"EF")?.as_dict().ok());
-    let streams = files.into_iter().flat_map(Dictionary::iter);
-    gone.extend(streams.filter_map(|(_, stream)| stream.as_reference().ok()));
-    for id in gone {
-        document.objects.remove(&id);
-    }
 }
 
 /// A name as a key of the name tree.

@@ -122,9 +122,10 @@ fn each_file_that_is_merged_has_a_bookmark_if_it_is_wanted() {
         children,
     };
     let below = mark("Below", 1, vec![mark("Deep", 1, Vec::new())]);
+    let own = |page| vec![mark("Name of a", page, Vec::new())];
     let expected = [
         mark("Introduction", 1, vec![below]),
-        mark("2 annex", 2, Vec::new()),
+        mark("2 annex", 2, own(2)),
     ];
     let found = read_bookmarks(&merged.bytes, &LIMITS).expect("a file");
     assert_eq!(found, expected);
@@ -141,13 +142,10 @@ fn each_file_that_is_merged_has_a_bookmark_if_it_is_wanted() {
     // A file alone gets one, and files that are not merged get none.
     let alone = change(&app, "merge", &files[1..]);
     let found = read_bookmarks(&alone.bytes, &LIMITS).expect("a file");
-    assert_eq!(found, [mark("2 annex", 1, Vec::new())]);
+    assert_eq!(found, [mark("2 annex", 1, own(1))]);
     let flat = change(&app, "flatten", &files[1..]);
-    assert!(
-        read_bookmarks(&flat.bytes, &LIMITS)
-            .expect("a file")
-            .is_empty()
-    );
+    let found = read_bookmarks(&flat.bytes, &LIMITS).expect("a file");
+    assert_eq!(found, own(1));
     let both: Field<'_> = ("bookmarks", "", b"[]");
     let wrong = send(&app, "pdfengines/merge", &[&files[..], &[both]].concat());
     wrong.problem(400, "invalid-request");
@@ -167,7 +165,8 @@ fn files_of_the_same_name_are_all_kept() {
     let names = pages.iter().map(|page| page.text.contains("Two"));
     assert_eq!(names.collect::<Vec<_>>(), [false, true, false]);
     let read = send(&app, "pdfengines/bookmarks/read", &files).json();
-    assert_eq!(read, json!({"a.pdf": [], "b.pdf": [], "b-2.pdf": []}));
+    let names: Vec<&String> = read.as_object().expect("an object").keys().collect();
+    assert_eq!(names, ["a.pdf", "b.pdf", "b-2.pdf"]);
 }
 
 #[test]

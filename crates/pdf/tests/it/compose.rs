@@ -2,7 +2,7 @@
 
 use platen_pdf::{
     Attachment, Bookmark, Bookmarks, Composition, Conditions, Error, Limits, NamedFile, Operations,
-    Placement, compose, page_count, read_bookmarks,
+    Optimization, Placement, compose, page_count, read_bookmarks,
 };
 
 use crate::fixture::{check, has_all, of_chromium, texts};
@@ -180,12 +180,19 @@ fn an_attached_file_is_removed_with_its_content() {
         };
         apply(operations, bytes.to_vec())
     };
+    // Equal contents are one stream after this.
+    let small = Operations {
+        optimization: Some(Optimization::default()),
+        ..Operations::default()
+    };
+    let both = apply(small, both).expect("a file");
     let one = without("a.txt", &both).expect("a file");
     let found = platen_pdf::read_attachments(&one, &Limits::default()).expect("files");
     assert_eq!(
         found.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
         ["b.txt"]
     );
+    assert_eq!(found[0].bytes.len(), 100_000);
     let error = without("a.txt", &one).expect_err("it is gone").error;
     assert_eq!(
         error.to_string(),
