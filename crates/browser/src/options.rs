@@ -56,6 +56,8 @@ pub enum Source {
 pub enum Wait {
     /// No request has been in flight for half a second.
     NetworkIdle,
+    /// No more than two requests have been in flight for half a second.
+    NetworkAlmostIdle,
     /// A fixed time.
     Delay(Duration),
     /// An element that matches this CSS selector exists.

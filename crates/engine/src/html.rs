@@ -310,6 +310,7 @@ pub fn media_type_of(name: &str) -> &'static str {
         "otf" => "font/otf",
         "txt" => "text/plain",
         "xml" => "text/xml",
+        "pdf" => "application/pdf",
         _ => "application/octet-stream",
     }
 }

@@ -64,7 +64,9 @@ pub struct StampLook {
     pub position: (f32, f32),
     /// Moved to the right and upwards, in points.
     pub offset: (f32, f32),
-    /// Instead of a position and an offset.
+    /// Width and height at a position, in points; one of them keeps the proportions.
+    pub size: (Option<f32>, Option<f32>),
+    /// Instead of a position, an offset and a size.
     pub corner: Option<StampCorner>,
     /// Size as a multiple of its own, or, if negative, width as a part of the page's. Without it a
     /// PDF covers the page, and a text or picture takes half of the width.
@@ -83,6 +85,7 @@ impl Default for StampLook {
             turn: Turn::Degrees(0.0),
             position: (0.5, 0.5),
             offset: (0.0, 0.0),
+            size: (None, None),
             corner: None,
             scale: None,
         }
@@ -115,7 +118,9 @@ impl Engine {
         let scale = look
             .scale
             .map(|scale| scale * if scale > 0.0 { unit } else { 1.0 });
-        let place = match (look.corner, scale.or(own)) {
+        let has_size = look.size.0.is_some() || look.size.1.is_some();
+        let at_position = scale.or(own).or(has_size.then_some(1.0));
+        let place = match (look.corner, at_position) {
             (Some(StampCorner { at, size }), _) => Place::Corner {
                 at,
                 size,
@@ -126,6 +131,7 @@ impl Engine {
                 across: look.position.0,
                 up: look.position.1,
                 offset: look.offset,
+                size: look.size,
                 scale,
             },
         };

@@ -25,7 +25,7 @@ pub(crate) fn archive(values: &mut Values) -> Option<Archive> {
     if let Some(standard) = &standard
         && part_of(standard).is_none()
     {
-        values.wrong("pdfa", standard, "it is not PDF/A-2b or PDF/A-3b");
+        values.wrong("pdfa", standard, "it is not PDF/A-1b, PDF/A-2b or PDF/A-3b");
         return None;
     }
     archive_of(standard.as_deref(), accessible)

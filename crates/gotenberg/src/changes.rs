@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use platen_engine::Engine;
+use platen_fault::Code;
 use platen_pdf::{
     Allowed, Attachment, Bookmark, Bookmarks, Operations, Optimization, PictureQuality, Printing,
     Protection, Rotation, Split,
@@ -19,7 +20,8 @@ use crate::{
     archival::{self, InvoiceXml},
     form::Form,
     marking::Marking,
-    value::Values,
+    office::OfficeOptions,
+    value::{Values, not_json, not_parsed},
 };
 
 /// Changes of PDF files, with the content of the form's other files not yet read.
@@ -31,6 +33,8 @@ pub(crate) struct Changes {
     /// What `/optimize` does, whether `optimizeImages` is set or not.
     pub(crate) optimized: Optimization,
     pub(crate) invoice: Option<InvoiceXml>,
+    /// What LibreOffice makes of the files after the changes: a standard that only it makes.
+    pub(crate) rewriting: Option<OfficeOptions>,
     about_embeds: BTreeMap<String, AboutEmbed>,
 }
 
@@ -46,6 +50,11 @@ struct AboutEmbed {
 impl Changes {
     /// Reads the fields; what is wrong with them is recorded in the form.
     pub(crate) fn of(form: &mut Form) -> Self {
+        let rewriting = OfficeOptions::rewriting(&form.values);
+        if rewriting.is_some() {
+            form.values.text("pdfa");
+            form.values.truth("pdfua", false);
+        }
         let mut archive = archival::archive(&mut form.values);
         let invoice = archival::invoice(form, &mut archive);
         let values = &mut form.values;
@@ -58,35 +67,77 @@ impl Changes {
             flatten: values.truth("flatten", false),
             rotation: rotation(values),
             bookmarks: bookmarks(values),
+            file_bookmarks: values.truth("titleBookmarks", false),
             optimization: is_optimized.then(|| optimized.clone()),
             protection: protection(values),
             ..Operations::default()
         };
+        if operations.file_bookmarks && matches!(operations.bookmarks, Some(Bookmarks::All(_))) {
+            // The list is that of the whole file.
+            values.mistake("form field 'titleBookmarks' does not go with a list in 'bookmarks'");
+        }
         // Merged files always keep their bookmarks, with the pages counted anew.
         values.truth("autoIndexBookmarks", true);
         let about_embeds = values.json("embedsMetadata");
         let markings = ["watermark", "stamp"].map(|kind| Marking::of(form, kind));
         let is_embed = |file: &mut (String, String, Content)| file.0 == "embeds";
         let embeds = form.aside.extract_if(.., is_embed);
-        Self {
+        let embeds = embeds.map(|(_, name, content)| (name, content));
+        let changes = Self {
             operations,
             markings: markings.into_iter().flatten().collect(),
-            embeds: embeds.map(|(_, name, content)| (name, content)).collect(),
+            embeds: embeds.collect(),
             optimized,
             invoice,
+            rewriting,
             about_embeds,
+        };
+        if let (Some(_), Some(lost)) = (&changes.rewriting, changes.lost()) {
+            form.values
+                .mistake(format!("'pdfa' PDF/A-1b does not go with {lost}"));
         }
+        changes
+    }
+
+    /// What a rewriting by LibreOffice would lose, or PDF/A-1 does not allow.
+    fn lost(&self) -> Option<&'static str> {
+        let operations = &self.operations;
+        [
+            (
+                operations.bookmarks.is_some() || operations.file_bookmarks,
+                "bookmarks",
+            ),
+            (
+                !self.embeds.is_empty() || self.invoice.is_some(),
+                "attached files",
+            ),
+            (operations.optimization.is_some(), "'optimizeImages'"),
+            (operations.protection.is_some(), "passwords"),
+        ]
+        .into_iter()
+        .find_map(|(is_wanted, what)| is_wanted.then_some(what))
+    }
+
+    /// Lets LibreOffice rewrite the files after the changes.
+    pub(crate) fn rewrite(&mut self, options: OfficeOptions) -> Result<(), Problem> {
+        if let Some(lost) = self.lost() {
+            let detail = format!("`pdfa` PDF/A-1b does not go with {lost}");
+            return Err(Problem::new(Code::UnsupportedOption, detail));
+        }
+        self.rewriting = Some(options);
+        Ok(())
     }
 
     /// Whether files stay as they are.
     pub(crate) fn is_nothing(&self) -> bool {
-        self.operations.is_nothing() && self.markings.is_empty() && self.embeds.is_empty()
+        let adds_nothing = self.markings.is_empty() && self.embeds.is_empty();
+        self.operations.is_nothing() && adds_nothing && self.rewriting.is_none()
     }
 
     /// Whether `count` files stay as they are: one is not merged.
     pub(crate) fn is_nothing_for(&self, count: usize) -> bool {
         let operations = Operations {
-            merge: self.operations.merge && count > 1,
+            merge: self.operations.merge && (count > 1 || self.operations.file_bookmarks),
             ..self.operations.clone()
         };
         operations.is_nothing() && self.markings.is_empty() && self.embeds.is_empty()
@@ -145,17 +196,34 @@ fn split(values: &mut Values) -> Option<Split> {
         "intervals" => match span.parse::<usize>() {
             Ok(count) if count > 0 => Some(Split::Every(count)),
             _ => {
-                values.wrong("splitSpan", &span, "it is not a number above 0");
+                let why = match span.parse::<i64>() {
+                    Ok(_) => "it is not above 0".to_owned(),
+                    Err(_) => not_parsed("Atoi", &span),
+                };
+                values.wrong("splitSpan", &span, &why);
                 None
             }
         },
-        "pages" if unify => Some(Split::Only(span)),
-        "pages" => Some(Split::Pages(span)),
+        "pages" if unify => Some(Split::Only(pages(&span))),
+        "pages" => Some(Split::Pages(pages(&span))),
         _ => {
-            values.wrong("splitMode", &mode, "it is not intervals or pages");
+            let why = "wrong value, expected either 'intervals' or 'pages'";
+            values.wrong("splitMode", &mode, why);
             None
         }
     }
+}
+
+/// Pages in our words: QPDF's and PDFtk's names of the last one are left out.
+fn pages(span: &str) -> String {
+    let parts = span.split(',').map(|part| {
+        let part = part.trim();
+        let from = part
+            .strip_suffix("-z")
+            .or_else(|| part.strip_suffix("-end"));
+        from.map_or_else(|| part.to_owned(), |from| format!("{from}-"))
+    });
+    parts.collect::<Vec<_>>().join(",")
 }
 
 fn rotation(values: &mut Values) -> Option<Rotation> {
@@ -183,7 +251,8 @@ fn bookmarks(values: &mut Values) -> Option<Bookmarks> {
     match read {
         Ok(bookmarks) => Some(bookmarks),
         Err(error) => {
-            values.wrong("bookmarks", &text, &format!("unmarshal bookmarks: {error}"));
+            let why = not_json(&text).unwrap_or_else(|| error.to_string());
+            values.wrong("bookmarks", &text, &format!("unmarshal bookmarks: {why}"));
             None
         }
     }
@@ -235,7 +304,7 @@ fn optimization(values: &mut Values) -> (bool, Optimization) {
                 };
                 values.wrong("imageQuality", &text, &format!("value is {what}"));
             }
-            Err(_) => values.wrong("imageQuality", &text, "it is not a number"),
+            Err(_) => values.wrong("imageQuality", &text, &not_parsed("Atoi", &text)),
         }
     }
     let pictures = Some(PictureQuality {

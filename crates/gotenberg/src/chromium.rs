@@ -26,14 +26,18 @@ use crate::{
     changes::Changes,
     form::{Form, FormRequest, text},
     markdown,
-    post_process::{answer, apply, file_name},
+    post_process::{apply, file_name},
     stages::{Conversion, Stages},
-    value::Values,
+    value::{Values, truth},
 };
 
-/// Fields that would change the result and are not supported.
-#[rustfmt::skip]
-const UNSUPPORTED: [&str; 1] = ["titleBookmarks"];
+/// Names of fields in Gotenberg 9, and in Gotenberg 8.
+const NEW_NAMES: [(&str, &str); 3] = [
+    ("nativePages", "nativePageRanges"),
+    ("nativeTaggedPdf", "generateTaggedPdf"),
+    ("nativeBookmarks", "generateDocumentOutline"),
+];
+
 #[derive(Deserialize)]
 struct FormCookie {
     name: String,
@@ -45,6 +49,31 @@ struct FormCookie {
 struct MediaFeature {
     name: String,
     value: String,
+}
+
+/// Media features: a list, or an object by their names.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MediaFeatures {
+    List(Vec<MediaFeature>),
+    Named(BTreeMap<String, String>),
+}
+
+impl Default for MediaFeatures {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+impl MediaFeatures {
+    fn pairs(self) -> Vec<(String, String)> {
+        match self {
+            Self::List(list) => (list.into_iter())
+                .map(|feature| (feature.name, feature.value))
+                .collect(),
+            Self::Named(named) => named.into_iter().collect(),
+        }
+    }
 }
 
 /// Output format and file name.
@@ -103,7 +132,6 @@ async fn respond(
         headers,
         mut form,
     } = request;
-    form.values.refuse(&UNSUPPORTED)?;
     let header_footer = HeaderFooter::take(&mut form).await?;
     let PageOutput {
         output,
@@ -154,8 +182,7 @@ async fn respond(
         let whole = whole.map_err(|error| Problem::internal(format!("a page: {error}")))?;
         let files = vec![(name, Content::Held(whole.to_bytes()))];
         let files = apply(&api, files, changes).await?;
-        let files = stages.run(&api, files).await?;
-        return answer(&context, &headers, files).await;
+        return stages.respond(&api, &context, &headers, files).await;
     }
     let mut response = Response::new(body);
     file_headers(&mut response, &name, media_type)?;
@@ -294,6 +321,9 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
     if !values.truth("skipNetworkIdleEvent", true) {
         wait.push(Wait::NetworkIdle);
     }
+    if !values.truth("skipNetworkAlmostIdleEvent", true) {
+        wait.push(Wait::NetworkAlmostIdle);
+    }
     wait.extend(values.duration("waitDelay").map(Wait::Delay));
     wait.extend(
         values
@@ -305,7 +335,7 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
         let status = serde_json::Value::String(status);
         Wait::DefinedExpression(format!("window.status === {status}"))
     }));
-    let features: Vec<MediaFeature> = values.json("emulatedMediaFeatures");
+    let features: MediaFeatures = values.json("emulatedMediaFeatures");
     let cookies: Vec<FormCookie> = values.json("cookies");
     let extra: BTreeMap<String, String> = values.json("extraHttpHeaders");
     let mut extra = extra
@@ -327,9 +357,7 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
                 return Err(Problem::new(Code::InvalidRequest, detail));
             }
         },
-        media_features: (features.into_iter())
-            .map(|feature| (feature.name, feature.value))
-            .collect(),
+        media_features: features.pairs(),
         extra_headers: extra,
         cookies: cookies
             .into_iter()
@@ -395,19 +423,23 @@ impl HeaderFooter {
 }
 
 fn pdf(values: &mut Values, header_footer: HeaderFooter) -> Result<PageOutput, Problem> {
+    values.rename(&NEW_NAMES);
+    let accessible = values.given("pdfua").and_then(truth) == Some(true);
+    let (width, height) = values.paper().unwrap_or((8.5, 11.0));
     let options = PdfOptions {
         landscape: values.truth("landscape", false),
         print_background: values.truth("printBackground", false),
         scale: values.number("scale", 1.0),
-        paper_width_inches: values.inches("paperWidth", 8.5),
-        paper_height_inches: values.inches("paperHeight", 11.0),
+        paper_width_inches: values.inches("paperWidth", width),
+        paper_height_inches: values.inches("paperHeight", height),
         margin_top_inches: values.inches("marginTop", 0.39),
         margin_bottom_inches: values.inches("marginBottom", 0.39),
         margin_left_inches: values.inches("marginLeft", 0.39),
         margin_right_inches: values.inches("marginRight", 0.39),
         page_ranges: values.text("nativePageRanges").unwrap_or_default(),
         prefer_css_page_size: values.truth("preferCssPageSize", false),
-        tagged: values.truth("generateTaggedPdf", false),
+        // PDF/UA needs tags.
+        tagged: values.truth("generateTaggedPdf", false) || accessible,
         outline: values.truth("generateDocumentOutline", false),
         header_template: header_footer.header,
         footer_template: header_footer.footer,

@@ -12,6 +12,7 @@ use crate::{api::FormApi, chromium, libreoffice, pdf_engines};
 type Fields = &'static [(&'static str, &'static str)];
 
 const PDF: Fields = &[
+    ("paperSize", "string"),
     ("paperWidth", "string"),
     ("paperHeight", "string"),
     ("marginTop", "string"),
@@ -45,6 +46,7 @@ const PAGE: Fields = &[
 ];
 const OFFICE: Fields = &[
     ("merge", "boolean"),
+    TITLES,
     ("password", "string"),
     ("landscape", "boolean"),
     ("nativePageRanges", "string"),
@@ -62,6 +64,7 @@ const OPTIMIZE: Fields = &[("optimizeImages", "boolean"), QUALITY];
 const QUALITY: (&str, &str) = ("imageQuality", "integer");
 const ROTATE: Fields = &[("rotateAngle", "integer"), ("rotatePages", "string")];
 const BOOKMARKS: Fields = &[("bookmarks", "string")];
+const TITLES: (&str, &str) = ("titleBookmarks", "boolean");
 const PASSWORDS: Fields = &[
     ("userPassword", "string"),
     ("ownerPassword", "string"),
@@ -166,7 +169,10 @@ fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
             .answer(200, files()),
         post("/forms/pdfengines/merge", pdf_engines::merge_pdfs)
             .summary("Gotenberg-compatible: merges PDF files in the order of their names.")
-            .body(form(PDF_FILES, &[METADATA, FLATTEN, ARCHIVE, OPTIMIZE]))
+            .body(form(
+                PDF_FILES,
+                &[&[TITLES], BOOKMARKS, METADATA, FLATTEN, ARCHIVE, OPTIMIZE],
+            ))
             .answer(200, files()),
         post("/forms/pdfengines/split", pdf_engines::split_pdfs)
             .summary("Gotenberg-compatible: splits PDF files.")

@@ -35,6 +35,8 @@ struct Download {
     embedded: bool,
     /// The file field that it belongs to.
     field: Option<String>,
+    /// Its name, if neither the server nor the address has one.
+    filename: Option<String>,
 }
 
 /// Loads files.
@@ -96,7 +98,7 @@ impl Downloads {
             };
             match field {
                 Some(field) => form.aside.push((field.to_owned(), name, content)),
-                None => drop(form.files.insert(name, content)),
+                None => form.add_file(name, content),
             }
         }
         Ok(())
@@ -124,7 +126,11 @@ impl Downloads {
                 &format!("it came with the status {}", answer.status),
             ));
         }
-        match name_of(&answer, &download.url) {
+        let own = || {
+            let name = plain_name(download.filename.as_deref()?);
+            (!name.is_empty()).then_some(name)
+        };
+        match name_of(&answer, &download.url).or_else(own) {
             Some(name) => Ok((name, answer.body)),
             None => Err(failed(
                 &shown,

@@ -11,6 +11,7 @@ use axum::{
 };
 use hyper::HeaderMap;
 use platen_fault::Code;
+use platen_pdf::{NamedFile, tell_apart};
 use platen_server::{
     intake::{
         Intake, MemoryPermit,
@@ -34,6 +35,8 @@ const ARCHIVES: &str = "archives";
 pub(crate) struct Form {
     pub(crate) values: Values,
     pub(crate) files: BTreeMap<String, Content>,
+    /// Files that came before one of the same name in `files`, in their order.
+    earlier: Vec<(String, Content)>,
     /// Files for what is done to the documents: field, name and content.
     pub(crate) aside: Vec<(String, String, Content)>,
     /// ZIP files whose entries count as files, until they are unpacked.
@@ -80,6 +83,7 @@ impl Form {
         let mut form = Self {
             values: Values::default(),
             files: BTreeMap::new(),
+            earlier: Vec::new(),
             aside: Vec::new(),
             archives: Vec::new(),
             file_fields: BTreeSet::new(),
@@ -100,15 +104,28 @@ impl Form {
                 form.aside.push(file);
                 continue;
             }
-            form.files.insert(name.clone(), field.content);
+            form.add_file(name.clone(), field.content);
         }
         Ok(form)
+    }
+
+    /// Adds a file. One of the same name does not replace it, except where files are looked up by name.
+    pub(crate) fn add_file(&mut self, name: String, content: Content) {
+        if let Some(before) = self.files.insert(name.clone(), content) {
+            self.earlier.push((name, before));
+        }
     }
 
     /// Unpacks the archives, one after another.
     async fn unpack(&mut self, intake: &Intake) -> Result<(), Problem> {
         for (name, archive) in std::mem::take(&mut self.archives) {
-            let permit = stages::unpack(name, archive, &mut self.files, intake).await?;
+            let earlier = self.earlier.iter().map(|(_, content)| content);
+            let taken = self.files.values().chain(earlier);
+            let taken = taken.map(Content::size_bytes).sum();
+            let (files, permit) = stages::unpack(name, archive, taken, intake).await?;
+            for (name, content) in files {
+                self.add_file(name, content);
+            }
             self.permits.push(permit);
         }
         Ok(())
@@ -122,29 +139,36 @@ impl Form {
         }
     }
 
-    /// Takes all files, sorted by name; numbers in names sort by value. Fails if anything is wrong
-    /// with the form.
+    /// Takes all files, sorted by name; numbers in names sort by value, and files of the same name
+    /// come in their order, with names of their own. Fails if anything is wrong with the form.
     pub(crate) fn take_files(&mut self) -> Result<Vec<(String, Content)>, Problem> {
-        let mut files: Vec<_> = std::mem::take(&mut self.files).into_iter().collect();
+        let mut files = std::mem::take(&mut self.earlier);
+        files.extend(std::mem::take(&mut self.files));
         if files.is_empty() {
             self.values.mistake("no form file found");
         }
         self.values.finish()?;
-        files.sort_by(|one, two| compare(&one.0, &two.0));
-        Ok(files)
+        Ok(sorted(files))
     }
 
     /// Takes the PDF files as [`Form::take_files`] does, and leaves the others.
     pub(crate) fn take_pdfs(&mut self) -> Result<Vec<(String, Content)>, Problem> {
-        let is_pdf = |name: &String, _: &mut Content| name.to_ascii_lowercase().ends_with(".pdf");
-        let mut files: Vec<_> = self.files.extract_if(.., is_pdf).collect();
+        let is_pdf = |name: &str| name.to_ascii_lowercase().ends_with(".pdf");
+        let earlier = self.earlier.extract_if(.., |(name, _)| is_pdf(name));
+        let mut files: Vec<_> = earlier.collect();
+        files.extend(self.files.extract_if(.., |name, _| is_pdf(name)));
         if files.is_empty() {
             self.values
                 .mistake("no form file found for extensions: [.pdf]");
         }
         self.values.finish()?;
-        files.sort_by(|one, two| compare(&one.0, &two.0));
-        Ok(files)
+        Ok(sorted(files))
+    }
+
+    /// Takes a file that something else names, so that it is no document.
+    pub(crate) fn take_named(&mut self, name: &str) -> Option<Content> {
+        self.earlier.retain(|(earlier, _)| earlier != name);
+        self.files.remove(name)
     }
 
     /// Takes the file of a field that holds what is drawn on documents.
@@ -153,6 +177,18 @@ impl Form {
         let at = all.position(|(of, known, _)| of == field && known == name)?;
         Some(self.aside.remove(at).2)
     }
+}
+
+/// Sorts files by name, and gives those of the same name names of their own.
+fn sorted(mut files: Vec<(String, Content)>) -> Vec<(String, Content)> {
+    files.sort_by(|one, two| compare(&one.0, &two.0));
+    let named = |(name, bytes): (String, Content)| NamedFile { name, bytes };
+    let mut files: Vec<NamedFile<Content>> = files.into_iter().map(named).collect();
+    tell_apart(&mut files);
+    files
+        .into_iter()
+        .map(|file| (file.name, file.bytes))
+        .collect()
 }
 
 /// Reads a file as text.

@@ -12,6 +12,8 @@ mod form;
 mod libreoffice;
 mod markdown;
 mod marking;
+mod office;
+mod paper;
 mod pdf_engines;
 mod post_process;
 mod stages;

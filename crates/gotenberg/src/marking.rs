@@ -50,7 +50,13 @@ impl Marking {
             found
         };
         let source = match source.as_str() {
-            "text" => Source::Text(expression),
+            "text" => {
+                if ["%p", "%P"].iter().any(|mark| expression.contains(mark)) {
+                    let why = "page numbers are not supported";
+                    form.values.wrong(&field("Expression"), &expression, why);
+                }
+                Source::Text(expression)
+            }
             "image" => Source::Picture(file()?),
             "pdf" => Source::Pdf(file()?),
             _ => {
@@ -96,11 +102,44 @@ fn look_of(options: &Map<String, Json>, values: &mut Values, field: &str) -> Sta
     look
 }
 
-/// Sets an option by any of its names in pdfcpu; `None` if it has no such option or value.
+/// Names of options in pdfcpu.
+const NAMES: [&str; 21] = [
+    "aligntext",
+    "backgroundcolor",
+    "bgcolor",
+    "border",
+    "color",
+    "diagonal",
+    "fillcolor",
+    "fontname",
+    "margins",
+    "mode",
+    "offset",
+    "opacity",
+    "points",
+    "position",
+    "rendermode",
+    "rotation",
+    "rtl",
+    "scalefactor",
+    "scriptname",
+    "strokecolor",
+    "url",
+];
+
+/// The whole name of an option: pdfcpu takes any beginning that only one name has.
+fn whole_name(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let mut found = NAMES.iter().filter(|known| known.starts_with(&name));
+    let first = found.next()?;
+    (!name.is_empty() && found.next().is_none()).then_some(*first)
+}
+
+/// Sets an option; `None` if it has no such option or value.
 fn set(look: &mut StampLook, name: &str, text: &str) -> Option<()> {
     let number = || text.parse::<f32>().ok().filter(|number| number.is_finite());
-    match name.to_ascii_lowercase().as_str() {
-        "font" | "fontname" => look.font = Some(text.to_owned()),
+    match whole_name(name)? {
+        "fontname" => look.font = Some(text.to_owned()),
         "points" => look.font_size = Some(number().filter(|it| (1.0..=500.0).contains(it))?),
         "color" | "fillcolor" | "strokecolor" => look.color = color(text)?,
         "opacity" => look.opacity = number().filter(|it| (0.0..=1.0).contains(it))?,
@@ -113,13 +152,13 @@ fn set(look: &mut StampLook, name: &str, text: &str) -> Option<()> {
                 _ => return None,
             };
         }
-        "position" | "pos" => look.position = position(text)?,
+        "position" => look.position = position(text)?,
         "offset" => {
             let mut both = text.split([' ', ',']).filter(|part| !part.is_empty());
             let mut next = || both.next()?.parse::<f32>().ok().filter(|it| it.is_finite());
             look.offset = (next()?, next()?);
         }
-        "scale" | "scalefactor" => {
+        "scalefactor" => {
             let (factor, kind) = text.split_once(' ').unwrap_or((text, "rel"));
             let factor = factor
                 .parse::<f32>()
@@ -182,7 +221,7 @@ mod tests {
     fn options_are_read_as_pdfcpu_names_them() {
         let options = serde_json::json!({
             "font": "Helvetica", "points": 48, "color": "1 0 0", "rotation": "45",
-            "opacity": 0.15, "scale": "0.5 abs", "pos": "tl", "offset": "10 -20",
+            "op": 0.15, "scale": "0.5 abs", "pos": "tl", "off": "10 -20",
         });
         let mut values = Values::default();
         let options = options.as_object().expect("an object");
@@ -199,6 +238,7 @@ mod tests {
             ("color", "1 2 3"),
             ("points", "NaN"),
             ("url", "https://example.org/"),
+            ("o", "1"),
         ] {
             assert_eq!(
                 set(&mut StampLook::default(), name, text),

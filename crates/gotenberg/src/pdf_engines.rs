@@ -16,14 +16,11 @@ use serde_json::{Map, Value as Json};
 use crate::{
     changes::Changes,
     form::FormRequest,
-    libreoffice::{OfficeOptions, convert},
     marking,
+    office::{OfficeOptions, convert},
     post_process::{answer, apply, of_pdf},
     value::Values,
 };
-
-/// Fields that would change the result and are not supported.
-const UNSUPPORTED: [&str; 1] = ["titleBookmarks"];
 
 /// Changes files as the form asks; `needed` records what a route lacks.
 async fn change(
@@ -31,7 +28,6 @@ async fn change(
     needed: impl FnOnce(&mut Changes, &mut Values) -> Result<(), Problem>,
 ) -> Result<Response, Problem> {
     let form = &mut request.form;
-    form.values.refuse(&UNSUPPORTED)?;
     let mut changes = Changes::of(form);
     form.values.refuse_restrictions()?;
     needed(&mut changes, &mut form.values)?;
@@ -52,8 +48,11 @@ pub(crate) async fn merge_pdfs(request: FormRequest) -> Result<Response, Problem
 /// Splits files.
 pub(crate) async fn split_pdfs(request: FormRequest) -> Result<Response, Problem> {
     change(request, |changes, values| {
-        if changes.operations.split.is_none() {
-            values.missing_once("splitMode");
+        if changes.operations.split.is_none() && values.is_sound() {
+            values.missing("splitMode");
+            if values.text("splitSpan").is_none() {
+                values.missing("splitSpan");
+            }
         }
         Ok(())
     })
@@ -168,7 +167,12 @@ pub(crate) async fn write_pdf_metadata(request: FormRequest) -> Result<Response,
 /// Reads the metadata of files, by file name.
 pub(crate) async fn read_pdf_metadata(request: FormRequest) -> Result<Response, Problem> {
     read(request, |bytes| {
-        platen_pdf::read_metadata(bytes, &Limits::default()).map(Json::from)
+        let mut said = platen_pdf::read_metadata(bytes, &Limits::default())?;
+        // ExifTool has both names.
+        if let Some(date) = said.get("ModifyDate").cloned() {
+            said.insert("ModDate".to_owned(), date);
+        }
+        Ok(Json::from(said))
     })
     .await
 }
@@ -187,7 +191,6 @@ async fn read(
     what: fn(&[u8]) -> Result<Json, Error>,
 ) -> Result<Response, Problem> {
     let form = &mut request.form;
-    form.values.refuse(&UNSUPPORTED)?;
     let files = form.take_pdfs()?;
     let work = move |_: &Ticket| {
         let mut all = Map::new();
@@ -205,9 +208,8 @@ async fn read(
 /// LibreOffice Draw, which opens and rewrites them.
 pub(crate) async fn convert_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
-    form.values.refuse(&UNSUPPORTED)?;
     let mut options = OfficeOptions::default();
-    let (is_archive, archive) = options.take_archive(&mut form.values)?;
+    let (is_archive, archive) = options.take_archive(&mut form.values);
     if !is_archive {
         let mistake = "either 'pdfa' or 'pdfua' form fields must be provided";
         form.values.mistake(mistake);

@@ -9,6 +9,7 @@ use hyper::{
     header::{CONTENT_LENGTH, HeaderValue},
 };
 use platen_document::work;
+use platen_engine::media_type_of;
 use platen_pdf::{Conditions, NamedFile};
 use platen_server::{
     archive::zip_of,
@@ -19,7 +20,7 @@ use platen_server::{
     respond::file_headers,
 };
 
-use crate::{api::FormApi, changes::Changes};
+use crate::{api::FormApi, changes::Changes, office::convert};
 
 /// Name of a file made of several, which has no name of its own.
 const MERGED: &str = "merged.pdf";
@@ -29,8 +30,29 @@ pub(crate) fn of_pdf(error: &platen_pdf::Error) -> Problem {
     Problem::of_error(error.code(), error)
 }
 
-/// Applies the changes to files on a render slot.
+/// Applies the changes to files. What LibreOffice rewrites gets its metadata afterwards, as it would
+/// lose them.
 pub(crate) async fn apply(
+    api: &FormApi,
+    files: Vec<(String, Content)>,
+    mut changes: Changes,
+) -> Result<Vec<(String, Content)>, Problem> {
+    let Some(options) = changes.rewriting.take() else {
+        return changed(api, files, changes).await;
+    };
+    api.libreoffice.check_installed()?;
+    let mut afterwards = Changes::default();
+    std::mem::swap(
+        &mut changes.operations.metadata,
+        &mut afterwards.operations.metadata,
+    );
+    let files = changed(api, files, changes).await?;
+    let files = convert(api, files, &options).await?;
+    changed(api, files, afterwards).await
+}
+
+/// Applies the changes to files on a render slot.
+async fn changed(
     api: &FormApi,
     files: Vec<(String, Content)>,
     changes: Changes,
@@ -72,7 +94,11 @@ pub(crate) fn file_name(context: &Context, headers: &HeaderMap, extension: &str)
         .filter(|name| !name.is_empty());
     let name = name.unwrap_or_else(|| context.request_id.to_string());
     let stem = name.strip_suffix(extension).unwrap_or(&name);
-    format!("{}.{extension}", stem.trim_end_matches('.'))
+    let stem = stem.trim_end_matches('.');
+    match extension.is_empty() {
+        true => stem.to_owned(),
+        false => format!("{stem}.{extension}"),
+    }
 }
 
 /// Responds with a single file as it is, or with several files in a ZIP.
@@ -83,14 +109,19 @@ pub(crate) async fn answer(
 ) -> Result<Response, Problem> {
     let own = own_name(headers, &files);
     let (content, extension, media_type) = match files.len() {
-        1 => (files.remove(0).1, "pdf", "application/pdf"),
-        _ => (zip_of(files).await?, "zip", "application/zip"),
+        1 => {
+            let (name, content) = files.remove(0);
+            // Stages may make other files than PDF.
+            let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+            (content, extension.to_owned(), media_type_of(&name))
+        }
+        _ => (zip_of(files).await?, "zip".to_owned(), "application/zip"),
     };
     let size_bytes = content.size_bytes();
     let mut response = platen_server::respond::delivered(content::body_of(content));
     let length = HeaderValue::from(size_bytes);
     response.headers_mut().insert(CONTENT_LENGTH, length);
-    let name = own.unwrap_or_else(|| file_name(context, headers, extension));
+    let name = own.unwrap_or_else(|| file_name(context, headers, &extension));
     file_headers(&mut response, &name, media_type)?;
     Ok(response)
 }

@@ -7,6 +7,8 @@ use serde::de::DeserializeOwned;
 
 use platen_server::problem::Problem;
 
+use crate::paper;
+
 /// Form fields other than files. Each can be taken once.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
@@ -46,9 +48,14 @@ impl Values {
             .push(format!("form field '{name}' is required"));
     }
 
+    /// Whether nothing is wrong with the form so far.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.mistakes.is_empty()
+    }
+
     /// Records that a field is missing, unless something is wrong already: then it may be that.
     pub(crate) fn missing_once(&mut self, name: &str) {
-        if self.mistakes.is_empty() {
+        if self.is_sound() {
             self.missing(name);
         }
     }
@@ -68,6 +75,11 @@ impl Values {
         self.fields.keys()
     }
 
+    /// The value of a field, which stays.
+    pub(crate) fn given(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).map(String::as_str)
+    }
+
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         self.fields.remove(name)
     }
@@ -84,14 +96,10 @@ impl Values {
         let Some(text) = self.text(name) else {
             return default;
         };
-        match text.as_str() {
-            "true" | "1" | "t" | "T" | "TRUE" | "True" => true,
-            "false" | "0" | "f" | "F" | "FALSE" | "False" => false,
-            _ => {
-                self.wrong(name, &text, "it is not true or false");
-                default
-            }
-        }
+        truth(&text).unwrap_or_else(|| {
+            self.wrong(name, &text, &not_parsed("ParseBool", &text));
+            default
+        })
     }
 
     pub(crate) fn number<T: FromStr>(&mut self, name: &str, default: T) -> T {
@@ -106,6 +114,12 @@ impl Values {
         self.parsed(name, default, why, inches)
     }
 
+    /// Takes the name of a paper size: its width and height in inches.
+    pub(crate) fn paper(&mut self) -> Option<(f64, f64)> {
+        let why = format!("it is not {}", paper::NAMES);
+        self.parsed("paperSize", None, &why, |text| paper::size(text).map(Some))
+    }
+
     pub(crate) fn duration(&mut self, name: &str) -> Option<Duration> {
         let why = "it is not a duration such as 1.5s";
         self.parsed(name, None, why, |text| duration(text).map(Some))
@@ -116,7 +130,8 @@ impl Values {
             return T::default();
         };
         serde_json::from_str(&text).unwrap_or_else(|error| {
-            self.wrong(name, &text, &error.to_string());
+            let why = not_json(&text).unwrap_or_else(|| error.to_string());
+            self.wrong(name, &text, &format!("unmarshal {name}: {why}"));
             T::default()
         })
     }
@@ -137,15 +152,16 @@ impl Values {
         })
     }
 
-    /// Rejects unsupported fields that would change the result.
-    pub(crate) fn refuse(&mut self, names: &[&str]) -> Result<(), Problem> {
-        let is_on = |value: &str| value != "false" && value != "0";
-        let named = |name: &&String| names.contains(&name.as_str());
-        let found = self
-            .fields
-            .iter()
-            .find(|(name, value)| named(name) && is_on(value));
-        found.map_or(Ok(()), |(name, _)| Err(unsupported(name)))
+    /// Takes the fields that have a new name in Gotenberg 9 under their old ones.
+    pub(crate) fn rename(&mut self, names: &[(&str, &str)]) {
+        for (new, old) in names {
+            let Some(text) = self.fields.remove(*new) else {
+                continue;
+            };
+            if self.fields.insert((*old).to_owned(), text).is_some() {
+                self.mistake(format!("form fields '{new}' and '{old}' are the same"));
+            }
+        }
     }
 
     /// Rejects restrictions that no handler took: ignoring them would leave the file unprotected.
@@ -161,8 +177,40 @@ impl Values {
     }
 }
 
+/// True or false, as Go's `strconv.ParseBool` reads them.
+pub(crate) fn truth(text: &str) -> Option<bool> {
+    match text {
+        "true" | "1" | "t" | "T" | "TRUE" | "True" => Some(true),
+        "false" | "0" | "f" | "F" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+/// What Gotenberg says of a text that a function of Go does not parse.
+pub(crate) fn not_parsed(function: &str, text: &str) -> String {
+    let shown: String = text.chars().take(100).collect();
+    format!("strconv.{function}: parsing {shown:?}: invalid syntax")
+}
+
+/// What Gotenberg says of a text that is wrong JSON from its beginning.
+pub(crate) fn not_json(text: &str) -> Option<String> {
+    let first = text.chars().next()?;
+    let mut literals = ["true", "false", "null"].into_iter();
+    let literal = literals.find(|literal| literal.starts_with(first));
+    let Some(literal) = literal else {
+        let begins = first.is_ascii_digit() || ['{', '[', '"', '-'].contains(&first);
+        return (!begins)
+            .then(|| format!("invalid character '{first}' looking for beginning of value"));
+    };
+    let mut both = text.chars().zip(literal.chars());
+    let (got, expected) = both.find(|(got, expected)| got != expected)?;
+    Some(format!(
+        "invalid character '{got}' in literal {literal} (expecting '{expected}')"
+    ))
+}
+
 /// Parses a number with a unit; the default unit is inches.
-fn inches(text: &str) -> Option<f64> {
+pub(crate) fn inches(text: &str) -> Option<f64> {
     let end = text.find(|symbol: char| symbol.is_ascii_alphabetic());
     let (number, unit) = text.split_at(end.unwrap_or(text.len()));
     let number: f64 = number.trim().parse().ok()?;
@@ -204,6 +252,22 @@ fn duration(text: &str) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said_as_gotenberg_says_it() {
+        let json = |text| not_json(text).unwrap_or_default();
+        assert_eq!(
+            json("foo"),
+            "invalid character 'o' in literal false (expecting 'a')"
+        );
+        assert_eq!(
+            json("bar"),
+            "invalid character 'b' looking for beginning of value"
+        );
+        assert_eq!(not_json("[1"), None);
+        let text = not_parsed("Atoi", "foo");
+        assert_eq!(text, "strconv.Atoi: parsing \"foo\": invalid syntax");
+    }
 
     #[test]
     fn lengths_and_durations_are_read_as_gotenberg_writes_them() {

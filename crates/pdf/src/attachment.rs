@@ -13,6 +13,8 @@ use crate::{
 const MAX_FILES: usize = 1_000;
 /// Maximum size of an attached file that is taken out, in bytes.
 const MAX_BYTES: usize = 256 << 20;
+/// Names of attached files in a message.
+const MAX_NAMED: usize = 20;
 /// Relationships of an attached file to the document (ISO 32000-2, table 43).
 pub const RELATIONSHIPS: [&str; 8] = [
     "Source",
@@ -130,6 +132,18 @@ pub(crate) fn attach(document: &mut Document, files: &[Attachment]) -> Result<()
         all.push((key, spec.into()));
         added.push(spec.into());
     }
+    list(document, all, added, &replaced)?;
+    document.prune_objects();
+    Ok(())
+}
+
+/// Writes the list of attached files, and which of them belong to the document.
+fn list(
+    document: &mut Document,
+    mut all: Vec<(Vec<u8>, Object)>,
+    added: Vec<Object>,
+    removed: &[Object],
+) -> Result<(), Error> {
     within(all.len())?;
     all.sort_by(|one, two| one.0.cmp(&two.0));
     let list: Vec<Object> = (all.into_iter())
@@ -141,13 +155,63 @@ pub(crate) fn attach(document: &mut Document, files: &[Attachment]) -> Result<()
         _ => Dictionary::new(),
     };
     let mut associated: Vec<Object> = array(document, catalog.get(b"AF").ok()).to_vec();
-    associated.retain(|object| !replaced.contains(object));
+    associated.retain(|object| !removed.contains(object));
     associated.extend(added);
-    let tree = document.add_object(dictionary! { "Names" => list });
-    names.set("EmbeddedFiles", tree);
+    names.remove(b"EmbeddedFiles");
+    if !list.is_empty() {
+        let tree = document.add_object(dictionary! { "Names" => list });
+        names.set("EmbeddedFiles", tree);
+    }
     let catalog = document.catalog_mut()?;
-    catalog.set("Names", names);
-    catalog.set("AF", associated);
+    catalog.remove(b"Names");
+    if !names.is_empty() {
+        catalog.set("Names", names);
+    }
+    catalog.remove(b"AF");
+    if !associated.is_empty() {
+        catalog.set("AF", associated);
+    }
+    Ok(())
+}
+
+/// Removes the attached file that is listed as `name`.
+pub(crate) fn detach(document: &mut Document, name: &str) -> Result<(), Error> {
+    let named = |document: &Document, object: &Object| {
+        let spec = dictionary_of(document, object)?;
+        let name = value(document, spec, b"UF").or_else(|| value(document, spec, b"F"));
+        lopdf::decode_text_string(name?).ok()
+    };
+    let (mut kept, mut removed, mut known) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, object) in entries(document)? {
+        let own = named(document, &object).unwrap_or_default();
+        match own == name {
+            true => removed.push(object),
+            false => {
+                kept.push((key, object));
+                known.push(own);
+            }
+        }
+    }
+    if removed.is_empty() {
+        let shown = |name: &str| name.chars().take(100).collect::<String>();
+        let known: Vec<String> = known.iter().take(MAX_NAMED).map(|it| shown(it)).collect();
+        return Err(Error::NotAttached {
+            name: shown(name),
+            known: match known.is_empty() {
+                true => "no files".to_owned(),
+                false => known.join(", "),
+            },
+        });
+    }
+    list(document, kept, Vec::new(), &removed)?;
+    // Nothing else leads to it any more, such as the note that shows it; other files may have the
+    // same content.
+    for spec in removed
+        .iter()
+        .filter_map(|object| object.as_reference().ok())
+    {
+        document.objects.remove(&spec);
+    }
     document.prune_objects();
     Ok(())
 }

@@ -13,11 +13,11 @@ use crate::{
 };
 
 /// Maximum number of bookmarks of a file.
-const MAX_BOOKMARKS: usize = 20_000;
+pub(crate) const MAX_BOOKMARKS: usize = 20_000;
 /// Maximum depth of bookmarks.
 const MAX_DEPTH: usize = 32;
 /// Maximum length of a title, in bytes.
-const MAX_TITLE: usize = 4_096;
+pub(crate) const MAX_TITLE: usize = 4_096;
 
 /// A bookmark.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,8 @@ impl Reader<'_> {
             let Ok(item) = self.document.get_dictionary(id) else {
                 break;
             };
-            let below = reference(item, b"First").filter(|_| depth < MAX_DEPTH);
+            // There is room for one above those of a file that is merged.
+            let below = reference(item, b"First").filter(|_| depth + 1 < MAX_DEPTH);
             let title = value(self.document, item, b"Title");
             let title = title.and_then(|it| lopdf::decode_text_string(it).ok());
             if let (Some(title), Some(page)) = (title, self.page(item)) {
@@ -112,6 +113,12 @@ impl Reader<'_> {
             _ => None,
         }
     }
+}
+
+/// How many bookmarks there are, those below others among them.
+pub(crate) fn count_of(list: &[Bookmark]) -> usize {
+    let below = list.iter().map(|bookmark| count_of(&bookmark.children));
+    list.len() + below.sum::<usize>()
 }
 
 /// Replaces the bookmarks of `document`; an empty list removes them.

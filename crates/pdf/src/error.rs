@@ -64,6 +64,17 @@ pub enum Error {
         /// The problem.
         problem: &'static str,
     },
+    /// A file is not attached.
+    #[error("no attached file is named `{name}`; there are {known}")]
+    NotAttached {
+        /// The name.
+        name: String,
+        /// The names of those that are.
+        known: String,
+    },
+    /// Pages cannot be drawn on new ones in this way.
+    #[error("{0}")]
+    BadPlacement(String),
     /// A password cannot be used, or is the wrong one.
     #[error("the password {0}")]
     BadPassword(&'static str),
@@ -115,6 +126,8 @@ impl Error {
             | Self::BadAngle(_)
             | Self::BadBookmark { .. }
             | Self::BadAttachment { .. }
+            | Self::NotAttached { .. }
+            | Self::BadPlacement(_)
             | Self::BadPassword(_)
             | Self::Archival
             | Self::BadSignature(_)

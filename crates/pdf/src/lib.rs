@@ -10,6 +10,7 @@ mod archive;
 mod attachment;
 mod bookmark;
 mod catalog;
+mod compose;
 mod copy;
 mod drawn;
 mod error;
@@ -18,6 +19,7 @@ mod fill;
 mod flate;
 mod flatten;
 mod info;
+mod joined;
 mod merge;
 mod metadata;
 mod open;
@@ -43,8 +45,12 @@ pub use self::{
     archive::{Archive, Part, srgb_profile},
     attachment::{Attachment, RELATIONSHIPS, read_attachments},
     bookmark::{Bookmark, read_bookmarks},
+    compose::{Composition, Placement, compose},
     error::Error,
-    fill::{DrawText, FieldKind, FieldText, FieldValues, FormField, fill_form, read_fields},
+    fill::{
+        DrawText, FieldKind, FieldText, FieldValues, FormField, fill_form, read_fields,
+        read_fields_on,
+    },
     flatten::flatten,
     info::{Info, read_info},
     merge::merge,
@@ -67,6 +73,6 @@ pub use self::{
         read_signatures,
     },
     stamp::{Place, Stamp, Turn},
-    text::{PageText, read_text},
+    text::{PageText, TextParts, read_text, read_text_parts},
     xmp::{Extension, extension_schemas},
 };

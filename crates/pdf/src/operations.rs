@@ -10,10 +10,11 @@ use serde::Serialize;
 use crate::{
     Error, Limits,
     archive::{Archive, archive},
-    attachment::{Attachment, attach, read_attachments},
+    attachment::{Attachment, attach, detach, read_attachments},
     bookmark::{Bookmark, read_bookmarks, write_bookmarks},
     fill::{FormField, read_fields},
     flatten::flatten,
+    joined::joined,
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
     open::{open, save},
@@ -70,6 +71,10 @@ pub struct Operations {
     pub stamps: Vec<Stamp>,
     /// Replaces the bookmarks.
     pub bookmarks: Option<Bookmarks>,
+    /// Gives each file that is merged a bookmark, at its first page, with its own below.
+    pub file_bookmarks: bool,
+    /// Removes the attached file of this name.
+    pub detached: Option<String>,
     /// Attaches files.
     pub attachments: Vec<Attachment>,
     /// Changes document properties, where it has some.
@@ -214,8 +219,14 @@ impl Operations {
         repair_all(&mut files, conditions)?;
         let mut bookmarks = self.bookmarks.clone();
         if self.merge {
-            if let Some(Bookmarks::Of(lists)) = &bookmarks {
-                bookmarks = Some(Bookmarks::All(shifted(lists, &files, conditions)?));
+            let lists = match &bookmarks {
+                Some(Bookmarks::Of(lists)) => Some(lists.clone()),
+                None if self.file_bookmarks && self.split.is_none() => Some(BTreeMap::new()),
+                _ => None,
+            };
+            if let Some(lists) = lists {
+                let all = joined(&files, &lists, self.file_bookmarks, conditions)?;
+                bookmarks = Some(Bookmarks::All(all));
             }
             files = vec![merge_named(files, conditions)?];
         }
@@ -248,7 +259,7 @@ impl Operations {
                 let made = write_metadata(file.bytes.as_ref(), &self.metadata, limits);
                 file.bytes = made.map_err(|error| of(file, error))?.into();
             }
-            if self.changes() {
+            if self.changes() || bookmarks.is_some() {
                 (conditions.checkpoint)();
                 let made = self.changed(file, bookmarks.as_ref(), conditions);
                 file.bytes = made.map_err(|error| of(file, error))?.into();
@@ -262,6 +273,7 @@ impl Operations {
         self.rotation.is_some()
             || !self.stamps.is_empty()
             || self.bookmarks.is_some()
+            || self.detached.is_some()
             || !self.attachments.is_empty()
             || self.archive.is_some()
             || self.optimization.is_some()
@@ -273,6 +285,8 @@ impl Operations {
         self.rotation.is_none()
             && self.stamps.is_empty()
             && self.bookmarks.is_none()
+            && !self.file_bookmarks
+            && self.detached.is_none()
             && self.attachments.is_empty()
             && self.archive.is_none()
     }
@@ -301,6 +315,9 @@ impl Operations {
         };
         if let Some(list) = bookmarks {
             write_bookmarks(&mut document, list)?;
+        }
+        if let Some(name) = &self.detached {
+            detach(&mut document, name)?;
         }
         if !self.attachments.is_empty() {
             attach(&mut document, &self.attachments)?;
@@ -354,32 +371,6 @@ fn repair_all<B: AsRef<[u8]> + From<Vec<u8>>>(
     Ok(())
 }
 
-/// The bookmarks of files that are merged, with their pages counted in the merged file.
-fn shifted<B: AsRef<[u8]>>(
-    lists: &BTreeMap<String, Vec<Bookmark>>,
-    files: &[NamedFile<B>],
-    conditions: &Conditions<'_>,
-) -> Result<Vec<Bookmark>, FileError> {
-    fn shift(list: &mut [Bookmark], by: u32) {
-        for bookmark in list {
-            bookmark.page = bookmark.page.saturating_add(by);
-            shift(&mut bookmark.children, by);
-        }
-    }
-    let mut all = Vec::new();
-    let mut before = 0;
-    for file in files {
-        (conditions.checkpoint)();
-        let pages = page_count(file.bytes.as_ref(), &conditions.limits);
-        let pages = pages.map_err(|error| of(file, error))?;
-        let mut own = lists.get(&file.name).cloned().unwrap_or_default();
-        shift(&mut own, before);
-        all.extend(own);
-        before = before.saturating_add(u32::try_from(pages).unwrap_or(u32::MAX));
-    }
-    Ok(all)
-}
-
 /// One file of all.
 fn merge_named<B: AsRef<[u8]> + From<Vec<u8>>>(
     mut files: Vec<NamedFile<B>>,
@@ -416,7 +407,7 @@ fn merge_named<B: AsRef<[u8]> + From<Vec<u8>>>(
     }
 }
 
-fn of<B>(file: &NamedFile<B>, error: Error) -> FileError {
+pub(crate) fn of<B>(file: &NamedFile<B>, error: Error) -> FileError {
     FileError {
         name: Some(file.name.clone()),
         error,

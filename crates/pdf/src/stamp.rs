@@ -18,6 +18,8 @@ use crate::{
 const MAX_OBJECTS: usize = 50_000;
 /// Maximum depth of its objects.
 const MAX_DEPTH: usize = 50;
+/// Maximum size of the decompressed content of all pages that are copied from a file, in bytes.
+const MAX_ALL_CONTENT: usize = 256 << 20;
 
 /// A page of a PDF file, drawn on pages.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +77,10 @@ pub enum Place {
         up: f32,
         /// Moved to the right and upwards by so many points.
         offset: (f32, f32),
-        /// Size as a multiple of its own; or else, if negative, its width as a part of the page's.
+        /// Width and height in points; one of them without the other keeps the proportions.
+        size: (Option<f32>, Option<f32>),
+        /// Size as a multiple of its own, without a width and a height; or else, if negative, its
+        /// width as a part of the page's.
         scale: f32,
     },
     /// With its lower left corner at a point, which it is turned around.
@@ -143,48 +148,57 @@ fn rotation_of(document: &Document, page: &Dictionary) -> i64 {
 }
 
 /// The transformation of the unit square to the place of a stamp on a page.
-fn place(stamp: &Stamp, (wide, high): (f32, f32), page: (f32, f32)) -> [f32; 6] {
-    let (sin, cos) = stamp.turn.on(page).sin_cos();
-    let around = |scale: f32| {
-        let (w, h) = (wide * scale, high * scale);
-        (w * cos.abs() + h * sin.abs(), w * sin.abs() + h * cos.abs())
-    };
-    let (scale, across, up, offset) = match stamp.place {
-        Place::Corner { at, size, scale } => {
-            let (w, h) = match size {
-                (Some(w), Some(h)) => (w, h),
-                (Some(w), None) => (w, high * w / wide),
-                (None, Some(h)) => (wide * h / high, h),
-                (None, None) => (wide * scale, high * scale),
-            };
-            return times(
-                [w, 0.0, 0.0, h, 0.0, 0.0],
-                [cos, sin, -sin, cos, at.0, at.1],
-            );
-        }
+fn place(stamp: &Stamp, own: (f32, f32), page: (f32, f32)) -> [f32; 6] {
+    let turn = stamp.turn.on(page);
+    let (sin, cos) = turn.sin_cos();
+    let around =
+        |(w, h): (f32, f32)| (w * cos.abs() + h * sin.abs(), w * sin.abs() + h * cos.abs());
+    let (size, across, up, offset) = match stamp.place {
+        Place::Corner { at, size, scale } => return at_corner(at, sized(own, size, scale), turn),
         Place::Whole => {
-            let (w, h) = around(1.0);
-            ((page.0 / w).min(page.1 / h), 0.5, 0.5, (0.0, 0.0))
+            let (w, h) = around(own);
+            let scale = (page.0 / w).min(page.1 / h);
+            (sized(own, (None, None), scale), 0.5, 0.5, (0.0, 0.0))
         }
         Place::At {
             across,
             up,
             offset,
+            size,
             scale,
         } => {
             let scale = match scale < 0.0 {
-                true => -scale * page.0 / wide,
+                true => -scale * page.0 / own.0,
                 false => scale,
             };
-            (scale, across, up, offset)
+            (sized(own, size, scale), across, up, offset)
         }
     };
-    let (w, h) = around(scale);
+    let (w, h) = around(size);
     let x = w / 2.0 + (page.0 - w) * across + offset.0;
     let y = h / 2.0 + (page.1 - h) * up + offset.1;
-    let (w, h) = (wide * scale, high * scale);
-    let sized = [w, 0.0, 0.0, h, -w / 2.0, -h / 2.0];
-    times(sized, [cos, sin, -sin, cos, x, y])
+    let (w, h) = size;
+    times(
+        [w, 0.0, 0.0, h, -w / 2.0, -h / 2.0],
+        [cos, sin, -sin, cos, x, y],
+    )
+}
+
+/// The size that is wanted of what has the size `own`.
+fn sized((wide, high): (f32, f32), size: (Option<f32>, Option<f32>), scale: f32) -> (f32, f32) {
+    match size {
+        (Some(w), Some(h)) => (w, h),
+        (Some(w), None) => (w, high * w / wide),
+        (None, Some(h)) => (wide * h / high, h),
+        (None, None) => (wide * scale, high * scale),
+    }
+}
+
+/// The transformation of the unit square to a size, with its lower left corner at a point, around
+/// which it is turned by an angle in radians.
+pub(crate) fn at_corner((x, y): (f32, f32), (w, h): (f32, f32), turn: f32) -> [f32; 6] {
+    let (sin, cos) = turn.sin_cos();
+    times([w, 0.0, 0.0, h, 0.0, 0.0], [cos, sin, -sin, cos, x, y])
 }
 
 /// Copies a page of `source` as a form XObject that fills the unit square. Returns its size as it
@@ -195,62 +209,87 @@ pub(crate) fn import(
     page: ObjectId,
     trimmed: bool,
 ) -> Result<(ObjectId, (f32, f32)), Error> {
-    let page_of = source.get_dictionary(page)?;
-    let content = source.get_page_content_with_limit(page, MAX_CONTENT)?;
-    let mut area = area(source, page_of)?;
-    if trimmed {
-        let drawn = drawn_area(&content)?;
-        area = drawn.ok_or(Error::BadStamp(
-            "draws nothing: does a font have its characters?",
-        ))?;
-    }
-    let rotation = rotation_of(source, page_of);
-    let numbers = |numbers: &[f32]| -> Object {
-        Object::Array(numbers.iter().map(|it| Object::Real(*it)).collect())
-    };
-    let mut copier = Copier {
-        source,
-        places: HashMap::new(),
-        waiting: Vec::new(),
-    };
-    let resources = inherited(source, page_of, b"Resources");
-    let resources = match resources.as_ref().and_then(|it| resolve(source, it)) {
-        Some(resources) => copier.object(document, resources, 0)?,
-        None => Dictionary::new().into(),
-    };
-    let mut form = dictionary! {
-        "Type" => "XObject",
-        "Subtype" => "Form",
-        "BBox" => numbers(&area),
-        "Matrix" => numbers(&matrix_of(area, rotation)),
-        "Resources" => resources,
-        // What overlaps within it is one picture where it is translucent.
-        "Group" => dictionary! { "S" => "Transparency" },
-    };
-    if let Some(group) = value(source, page_of, b"Group") {
-        let group = copier.object(document, group, 0)?;
-        form.set("Group", group);
-    }
-    copier.drain(document)?;
-    let mut stream = Stream::new(form, unmarked(&content)?);
-    stream.compress()?;
-    let [left, bottom, right, top] = area;
-    let (wide, high) = (right - left, top - bottom);
-    let size = match rotation {
-        90 | 270 => (high, wide),
-        _ => (wide, high),
-    };
-    Ok((document.add_object(stream), size))
+    Copier::new(source).import(document, page, trimmed)
 }
 
 /// Copies objects of a stamp.
-struct Copier<'s> {
+pub(crate) struct Copier<'s> {
     source: &'s Document,
     places: HashMap<ObjectId, ObjectId>,
     waiting: Vec<(ObjectId, ObjectId)>,
+    /// Bytes of the content of pages so far.
+    content: usize,
 }
 
-impl Copier<'_> {
+impl<'s> Copier<'s> {
+    pub(crate) fn new(source: &'s Document) -> Self {
+        Self {
+            source,
+            places: HashMap::new(),
+            waiting: Vec::new(),
+            content: 0,
+        }
+    }
+
+    /// Copies a page as [`import`] does. What several pages share is copied once.
+    pub(crate) fn import(
+        &mut self,
+        document: &mut Document,
+        page: ObjectId,
+        trimmed: bool,
+    ) -> Result<(ObjectId, (f32, f32)), Error> {
+        let source = self.source;
+        let page_of = source.get_dictionary(page)?;
+        let content = source.get_page_content_with_limit(page, MAX_CONTENT)?;
+        self.content += content.len();
+        if self.content > MAX_ALL_CONTENT {
+            return Err(Error::TooLarge {
+                what: "bytes of content",
+                count: self.content,
+                most: MAX_ALL_CONTENT,
+            });
+        }
+        let mut area = area(source, page_of)?;
+        if trimmed {
+            let drawn = drawn_area(&content)?;
+            area = drawn.ok_or(Error::BadStamp(
+                "draws nothing: does a font have its characters?",
+            ))?;
+        }
+        let rotation = rotation_of(source, page_of);
+        let numbers = |numbers: &[f32]| -> Object {
+            Object::Array(numbers.iter().map(|it| Object::Real(*it)).collect())
+        };
+        let resources = inherited(source, page_of, b"Resources");
+        let resources = match resources.as_ref().and_then(|it| resolve(source, it)) {
+            Some(resources) => self.object(document, resources, 0)?,
+            None => Dictionary::new().into(),
+        };
+        let mut form = dictionary! {
+            "Type" => "XObject",
+            "Subtype" => "Form",
+            "BBox" => numbers(&area),
+            "Matrix" => numbers(&matrix_of(area, rotation)),
+            "Resources" => resources,
+            // What overlaps within it is one picture where it is translucent.
+            "Group" => dictionary! { "S" => "Transparency" },
+        };
+        if let Some(group) = value(source, page_of, b"Group") {
+            let group = self.object(document, group, 0)?;
+            form.set("Group", group);
+        }
+        self.drain(document)?;
+        let mut stream = Stream::new(form, unmarked(&content)?);
+        stream.compress()?;
+        let [left, bottom, right, top] = area;
+        let (wide, high) = (right - left, top - bottom);
+        let size = match rotation {
+            90 | 270 => (high, wide),
+            _ => (wide, high),
+        };
+        Ok((document.add_object(stream), size))
+    }
+
     fn drain(&mut self, document: &mut Document) -> Result<(), Error> {
         while let Some((from, to)) = self.waiting.pop() {
             if self.places.len() > MAX_OBJECTS {

@@ -23,6 +23,8 @@ use crate::{
 const CHUNK: usize = 512 << 10;
 /// The network counts as idle after this time without requests.
 const NETWORK_IDLE: Duration = Duration::from_millis(500);
+/// Requests in flight with which a page is almost idle.
+const ALMOST_IDLE: usize = 2;
 /// How often a selector or an expression is evaluated. Each evaluation costs one round trip, well
 /// below a millisecond.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
@@ -236,7 +238,8 @@ impl Page {
                 tokio::time::sleep(*time).await;
                 Ok(())
             }
-            Wait::NetworkIdle => self.network_idle().await,
+            Wait::NetworkIdle => self.network_idle(0).await,
+            Wait::NetworkAlmostIdle => self.network_idle(ALMOST_IDLE).await,
             Wait::Selector(selector) => {
                 let selector = Value::String(selector.clone());
                 let found = format!("document.querySelector({selector}) !== null");
@@ -247,12 +250,13 @@ impl Page {
         }
     }
 
-    async fn network_idle(&self) -> Result<(), Error> {
+    /// Waits until no more than `most` requests have been in flight for a while.
+    async fn network_idle(&self, most: usize) -> Result<(), Error> {
         let mut quiet_since = tokio::time::Instant::now();
         loop {
             let (busy, crashed, last) = {
                 let state = self.page_state.state();
-                (state.in_flight > 0, state.crashed, state.last_request)
+                (state.in_flight > most, state.crashed, state.last_request)
             };
             if crashed {
                 return Err(self.why_crashed());
@@ -260,7 +264,9 @@ impl Page {
             let now = tokio::time::Instant::now();
             if busy {
                 quiet_since = now;
-            } else if let Some(last) = last {
+            } else if most == 0
+                && let Some(last) = last
+            {
                 quiet_since = quiet_since.max(tokio::time::Instant::from_std(last));
             }
             if now.duration_since(quiet_since) >= NETWORK_IDLE {

@@ -1,6 +1,7 @@
 //! What is done with PDF files, one thing after another: the same list for HTTP, the command line
 //! and flows.
 
+mod compose;
 mod error;
 mod fill;
 mod invoice;
@@ -19,7 +20,10 @@ use platen_render::RenderOptions;
 use serde::Deserialize;
 
 pub use self::error::PdfChangeError;
-use self::{error::wrong, invoice::embedded_invoice, sign::SignChange, stamp::StampChange};
+use self::{
+    compose::PlacementChange, error::wrong, invoice::embedded_invoice, sign::SignChange,
+    stamp::StampChange,
+};
 use crate::{Engine, media_type_of};
 
 /// Maximum number of changes of a list.
@@ -35,7 +39,11 @@ const MAX_CHANGES: usize = 100;
 )]
 pub enum PdfChange {
     /// Makes one file of all, in their order.
-    Merge {},
+    Merge {
+        /// Whether each file has a bookmark, with its own below.
+        #[serde(default)]
+        file_bookmarks: bool,
+    },
     /// Takes each file apart: every so many pages, one file for each page of `pages`, or one for each
     /// of `ranges`.
     Split {
@@ -88,6 +96,18 @@ pub enum PdfChange {
         relationship: Option<String>,
         /// What it is, for people.
         description: Option<String>,
+    },
+    /// Removes an attached file.
+    Detach {
+        /// Its name.
+        file: String,
+    },
+    /// Makes one file of new pages, on which pages of the files are drawn.
+    Compose {
+        /// Width and height of the new pages, in points.
+        size: (f32, f32),
+        /// Pages of the files, the lower ones first.
+        placements: Vec<PlacementChange>,
     },
     /// Changes document properties; an empty text removes one.
     Metadata {
@@ -258,6 +278,9 @@ impl Engine {
                     };
                     files = operations.apply(files, &conditions)?;
                 }
+                PdfChange::Compose { size, placements } => {
+                    files = vec![compose::composed(&files, *size, placements)?];
+                }
                 PdfChange::Timestamp {} => self.stamp_files(&mut files, changes.options)?,
                 _ => {
                     let operations = self.operations(change, changes)?;
@@ -276,10 +299,12 @@ impl Engine {
         change: &PdfChange,
         changes: &PdfChanges<'_>,
     ) -> Result<Operations, PdfChangeError> {
-        let beside = |name: &str| changes.beside(name);
         let mut operations = Operations::default();
         match change.clone() {
-            PdfChange::Merge {} => operations.merge = true,
+            PdfChange::Merge { file_bookmarks } => {
+                (operations.merge, operations.file_bookmarks) = (true, file_bookmarks);
+            }
+            PdfChange::Detach { file } => operations.detached = Some(file),
             PdfChange::Split {
                 every,
                 pages,
@@ -302,11 +327,10 @@ impl Engine {
                 relationship,
                 description,
             } => {
-                let bytes = beside(&file)?;
-                let media_type = media_type.or_else(|| Some(media_type_of(&file).to_owned()));
+                let bytes = changes.beside(&file)?;
                 operations.attachments.push(Attachment {
                     bytes,
-                    media_type,
+                    media_type: media_type.or_else(|| Some(media_type_of(&file).to_owned())),
                     name: file,
                     relationship,
                     description,
@@ -318,7 +342,7 @@ impl Engine {
                 accessible,
             } => operations.archive = Some(archive(standard, accessible)?),
             PdfChange::Invoice { file } => {
-                let (attachment, archive) = embedded_invoice(&file, beside(&file)?)?;
+                let (attachment, archive) = embedded_invoice(&file, changes.beside(&file)?)?;
                 operations.attachments.push(attachment);
                 operations.archive = Some(archive);
             }
@@ -333,6 +357,7 @@ impl Engine {
             } => operations.protection = Some(protection(user_password, owner_password, allow)),
             // Done before, file by file.
             PdfChange::Decrypt { .. }
+            | PdfChange::Compose { .. }
             | PdfChange::Fill { .. }
             | PdfChange::Sign(_)
             | PdfChange::Timestamp {} => {}
@@ -434,7 +459,7 @@ mod tests {
             {"do": "encrypt", "userPassword": "u", "allow": {"copying": false}},
         ]);
         let list: Vec<PdfChange> = serde_json::from_value(list).expect("operations");
-        assert!(matches!(list[0], PdfChange::Merge {}));
+        assert!(matches!(list[0], PdfChange::Merge { .. }));
         let PdfChange::Encrypt { allow, .. } = &list[3] else {
             panic!("{:?}", list[3]);
         };

@@ -44,7 +44,7 @@ pub struct StampChange {
     /// Instead of `position` and `offset`: where its lower left corner is, which it is turned around,
     /// in points from the lower left corner of the page.
     pub at: Option<(f32, f32)>,
-    /// Width and height in points, of a stamp that has `at`; one of both keeps the proportions.
+    /// Width and height in points; one of both keeps the proportions.
     pub size: (Option<f32>, Option<f32>),
     /// A multiple of its own size.
     pub scale: Option<f32>,
@@ -95,6 +95,7 @@ impl StampChange {
             },
             position,
             offset: self.offset,
+            size: self.size,
             corner,
             scale,
         };
@@ -105,15 +106,19 @@ impl StampChange {
         let is_size = |side: Option<f32>| side.is_none_or(|it| it > 0.0 && it <= MAX_SIZE);
         let has_size = self.size.0.is_some() || self.size.1.is_some();
         let is_placed = self.position.is_some() || self.diagonal || self.width.is_some();
-        match self.at {
-            None if has_size => Err(wrong("the `size` of a stamp goes with `at`")),
-            None => Ok(None),
-            Some(_) if is_placed || (has_size && self.scale.is_some()) => Err(wrong(
-                "a stamp with `at` takes `size` or `scale`, and no `position`, `diagonal` and `width`",
-            )),
-            Some(_) if !is_size(self.size.0) || !is_size(self.size.1) => Err(wrong(format!(
+        if has_size && (self.scale.is_some() || self.width.is_some()) {
+            return Err(wrong("a stamp takes either `size`, `scale` or `width`"));
+        }
+        if !is_size(self.size.0) || !is_size(self.size.1) {
+            return Err(wrong(format!(
                 "the `size` of a stamp is above 0 and at most {MAX_SIZE} points"
-            ))),
+            )));
+        }
+        match self.at {
+            None => Ok(None),
+            Some(_) if is_placed => Err(wrong(
+                "a stamp with `at` takes no `position`, `diagonal` and `width`",
+            )),
             Some(at) => Ok(Some(StampCorner {
                 at,
                 size: self.size,

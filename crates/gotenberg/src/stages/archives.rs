@@ -36,18 +36,17 @@ fn too_large(name: &str, limit: u64, why: &str) -> Problem {
     Problem::new(Code::TooLarge(What::Form, limit), detail)
 }
 
-/// Unpacks an archive into `files`, within the size that a form may have. What it returns holds the
-/// memory that the files take.
+/// Unpacks an archive beside files of `taken` bytes, within the size that a form may have. The permit
+/// holds the memory that the files take.
 pub(crate) async fn unpack(
     name: String,
     archive: Content,
-    files: &mut BTreeMap<String, Content>,
+    taken: u64,
     intake: &Intake,
-) -> Result<MemoryPermit, Problem> {
+) -> Result<(BTreeMap<String, Content>, MemoryPermit), Problem> {
     let size_bytes = archive.size_bytes();
     let _room = intake.reserve_bytes(size_bytes)?;
     let bytes = content::bytes(archive).await?;
-    let taken: u64 = files.values().map(Content::size_bytes).sum();
     let limit = intake.form_max_body_bytes.saturating_sub(taken);
     let most = limit.min(size_bytes.saturating_mul(MAX_RATIO).max(FREE_BYTES));
     let (declared, bytes, name) = blocking(move || {
@@ -61,8 +60,7 @@ pub(crate) async fn unpack(
     .await?;
     let permit = intake.reserve_bytes(declared)?;
     let unpacked = blocking(move || entries(&name, &bytes)).await?;
-    files.extend(unpacked);
-    Ok(permit)
+    Ok((unpacked, permit))
 }
 
 async fn blocking<T: Send + 'static>(

@@ -5,32 +5,50 @@ use std::{
     sync::Arc,
 };
 
+use axum::response::Response;
+use hyper::{
+    HeaderMap,
+    header::{HeaderName, HeaderValue},
+};
 use platen_engine::{Engine, PdfChange, PdfChangeError, PdfChanges};
 use platen_fault::Code;
 use platen_pdf::{NamedFile, tell_apart};
 use platen_render::RenderOptions;
 use platen_server::{
     intake::content::{Content, full},
+    middleware::Context,
     problem::Problem,
     rendering::slots::{Lane, Ticket},
 };
 use serde_json::{Map, Value as Json};
 
 use super::{
+    extract::Extraction,
     options::{Given, Wrong},
     table::{Stage, UNSUPPORTED, find},
     translate::Condition,
 };
-use crate::{api::FormApi, form::Form};
+use crate::{api::FormApi, form::Form, post_process::answer};
 
+/// How many violations remediation left, and how many of its changes it undid.
+const RESIDUAL: HeaderName = HeaderName::from_static("gotenberg-remediation-residual");
+const ROLLED_BACK: HeaderName = HeaderName::from_static("gotenberg-remediation-rolled-back");
 /// Maximum number of stages of a list.
 const MAX_STAGES: usize = 100;
+
+/// What a stage does.
+#[derive(Debug)]
+enum Work {
+    Change(PdfChange),
+    /// Makes files that are no PDF.
+    Extract(Extraction),
+}
 
 /// A stage that was read.
 #[derive(Debug)]
 struct Step {
     op: &'static str,
-    change: PdfChange,
+    work: Work,
     files: Vec<(String, String)>,
     condition: Option<Condition>,
 }
@@ -65,11 +83,16 @@ impl Conversion {
 
 fn read_step(stage: &'static Stage, given: &Given) -> Result<Step, Wrong> {
     let made = (stage.translate)(given)?;
-    let change = serde_json::from_value(made.operation);
-    let change = change.map_err(|error| Wrong::Refused(format!("this: {error}")))?;
+    let work = match made.extraction {
+        Some(extraction) => Work::Extract(extraction),
+        None => {
+            let change = serde_json::from_value(made.operation);
+            Work::Change(change.map_err(|error| Wrong::Refused(format!("this: {error}")))?)
+        }
+    };
     Ok(Step {
         op: stage.op,
-        change,
+        work,
         files: made.files,
         condition: made.condition,
     })
@@ -130,6 +153,13 @@ impl Stages {
                 }
             };
             wrong(&format!("stage {index}: {op}: {why}"));
+        }
+        let before_last = stages.steps.iter().rev().skip(1);
+        if let Some(step) = before_last.rev().find(|step| step.makes_no_pdf()) {
+            let op = step.op;
+            wrong(&format!(
+                "{op} makes no PDF files: it can only be the last stage"
+            ));
         }
         Ok(stages)
     }
@@ -193,7 +223,7 @@ impl Stages {
         let names = self.steps.iter().flat_map(|step| &step.files);
         let names: BTreeSet<&String> = names.map(|(name, _)| name).collect();
         for name in names {
-            match form.files.remove(name) {
+            match form.take_named(name) {
                 Some(content) => drop(self.files.insert(name.clone(), content)),
                 None => form.values.mistake(format!("no form file '{name}' found")),
             }
@@ -204,8 +234,34 @@ impl Stages {
         self.steps.is_empty()
     }
 
+    /// What an answer says of the stages in its headers. A file that breaks a rule is refused, so
+    /// that nothing is left, and nothing is undone.
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if self.steps.iter().any(Step::makes_archival) {
+            headers.insert(RESIDUAL, HeaderValue::from_static("0"));
+            headers.insert(ROLLED_BACK, HeaderValue::from_static("0"));
+        }
+        headers
+    }
+
+    /// Runs the stages on `files`, and answers with what they make.
+    pub(crate) async fn respond(
+        self,
+        api: &FormApi,
+        context: &Context,
+        headers: &HeaderMap,
+        files: Vec<(String, Content)>,
+    ) -> Result<Response, Problem> {
+        let told = self.headers();
+        let files = self.run(api, files).await?;
+        let mut response = answer(context, headers, files).await?;
+        response.headers_mut().extend(told);
+        Ok(response)
+    }
+
     /// Runs the stages on `files`, on a render slot.
-    pub(crate) async fn run(
+    async fn run(
         self,
         api: &FormApi,
         files: Vec<(String, Content)>,
@@ -248,12 +304,17 @@ impl Stages {
                 }
             }
             step.check(engine, &aside)?;
-            let changes = PdfChanges {
-                changes: vec![step.change.clone()],
-                aside,
-                options,
+            let made = match &step.work {
+                Work::Extract(extraction) => extraction.run(files).map_err(PdfChangeError::from),
+                Work::Change(change) => {
+                    let changes = PdfChanges {
+                        changes: vec![change.clone()],
+                        aside,
+                        options,
+                    };
+                    changed(engine, &changes, files)
+                }
             };
-            let made = step.run(engine, &changes, files);
             files = made.map_err(|error| failed(step.op, &error))?;
         }
         let held = |file: NamedFile<Vec<u8>>| (file.name, Content::Held(file.bytes.into()));
@@ -261,39 +322,55 @@ impl Stages {
     }
 }
 
-impl Step {
-    /// Runs the stage; the results have the names that Gotenberg gives them.
-    fn run(
-        &self,
-        engine: &Engine,
-        changes: &PdfChanges<'_>,
-        files: Vec<NamedFile<Vec<u8>>>,
-    ) -> Result<Vec<NamedFile<Vec<u8>>>, PdfChangeError> {
-        match self.change {
-            PdfChange::Merge {} => {
-                let first = files.first().map(|file| file.name.clone());
-                let mut made = engine.change_pdfs(files, changes)?.files;
-                if let (Some(first), [merged]) = (first, made.as_mut_slice()) {
-                    merged.name = first;
-                }
-                Ok(made)
+/// Makes a change; the results have the names that Gotenberg gives them.
+fn changed(
+    engine: &Engine,
+    changes: &PdfChanges<'_>,
+    files: Vec<NamedFile<Vec<u8>>>,
+) -> Result<Vec<NamedFile<Vec<u8>>>, PdfChangeError> {
+    match changes.changes.first() {
+        Some(PdfChange::Merge { .. }) => {
+            let first = files.first().map(|file| file.name.clone());
+            let mut made = engine.change_pdfs(files, changes)?.files;
+            if let (Some(first), [merged]) = (first, made.as_mut_slice()) {
+                merged.name = first;
             }
-            PdfChange::Split { .. } => {
-                let mut all = Vec::new();
-                for file in files {
-                    let name = file.name.clone();
-                    let stem = name.strip_suffix(".pdf").unwrap_or(&name);
-                    let parts = engine.change_pdfs(vec![file], changes)?.files.into_iter();
-                    all.extend(parts.enumerate().map(|(index, part)| NamedFile {
-                        name: format!("{stem}_{index}.pdf"),
-                        bytes: part.bytes,
-                    }));
-                }
-                tell_apart(&mut all);
-                Ok(all)
-            }
-            _ => Ok(engine.change_pdfs(files, changes)?.files),
+            Ok(made)
         }
+        Some(PdfChange::Split { .. }) => {
+            let mut all = Vec::new();
+            for file in files {
+                let name = file.name.clone();
+                let stem = name.strip_suffix(".pdf").unwrap_or(&name);
+                let parts = engine.change_pdfs(vec![file], changes)?.files.into_iter();
+                all.extend(parts.enumerate().map(|(index, part)| NamedFile {
+                    name: format!("{stem}_{index}.pdf"),
+                    bytes: part.bytes,
+                }));
+            }
+            tell_apart(&mut all);
+            Ok(all)
+        }
+        _ => Ok(engine.change_pdfs(files, changes)?.files),
+    }
+}
+
+impl Step {
+    fn makes_no_pdf(&self) -> bool {
+        matches!(self.work, Work::Extract(_))
+    }
+
+    /// Whether it makes PDF/A, all rules of which are checked.
+    fn makes_archival(&self) -> bool {
+        matches!(
+            self.work,
+            Work::Change(
+                PdfChange::Archive {
+                    standard: Some(_),
+                    ..
+                } | PdfChange::Invoice { .. }
+            )
+        )
     }
 
     fn check(&self, engine: &Engine, aside: &BTreeMap<String, Vec<u8>>) -> Result<(), Problem> {

@@ -2,6 +2,8 @@
 //! to the operations of `POST /pdf`.
 
 mod archives;
+mod compose;
+mod extract;
 mod list;
 mod options;
 mod read;

@@ -8,6 +8,8 @@ pub(crate) enum Kind {
     Text,
     Integer,
     Number,
+    /// A number of inches, or a text such as `21cm`; the stage checks it.
+    Length,
     Truth,
     /// One of these words.
     Word(&'static [&'static str]),
@@ -82,6 +84,7 @@ impl Kind {
             Self::Text | Self::Refused => "a text".to_owned(),
             Self::Integer => "a whole number".to_owned(),
             Self::Number => "a number".to_owned(),
+            Self::Length => "a length such as 8.5in or 21cm".to_owned(),
             Self::Truth => "true or false".to_owned(),
             Self::Word(words) => match words.split_last() {
                 Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
@@ -99,6 +102,7 @@ impl Kind {
             (Self::Text, Json::String(_)) | (Self::Truth, Json::Bool(_)) | (Self::Refused, _) => {
                 true
             }
+            (Self::Length, Json::String(_) | Json::Number(_)) => true,
             (Self::File, Json::String(name)) => !name.is_empty(),
             (Self::Integer, Json::Number(number)) => number.is_i64(),
             (Self::Number, Json::Number(number)) => {

@@ -8,7 +8,10 @@ use axum::{
 use hyper::StatusCode;
 use platen_document::work;
 use platen_fault::Code;
-use platen_pdf::{Bookmark, Error, Limits, read_attachments, read_bookmarks, read_info, unprotect};
+use platen_pdf::{
+    Bookmark, Error, FieldKind, FormField, Limits, read_attachments, read_bookmarks,
+    read_fields_on, read_info, unprotect,
+};
 use platen_server::{
     intake::content::full,
     problem::Problem,
@@ -20,13 +23,21 @@ use serde_json::{Map, Value as Json, json};
 use super::{translate::PROPERTIES, unknown::refuse_unknown};
 use crate::form::FormRequest;
 
-/// What a route says of a file that a password may open.
-type Say = fn(&[u8], &str) -> Result<Json, Error>;
+/// What a form asks besides its files.
+struct Asked {
+    /// Opens encrypted files.
+    password: String,
+    /// Pages, as in `1-3,7`; all without them.
+    pages: Option<String>,
+}
+
+/// What a route says of a file.
+type Say = fn(&[u8], &Asked) -> Result<Json, Error>;
 
 /// Says what files are.
 pub(super) async fn read_pdf_info(request: FormRequest) -> Result<Response, Problem> {
-    say_of_each(request, |file, password| {
-        let info = read_info(file, password, &Limits::default())?;
+    say_of_each(request, |file, asked| {
+        let info = read_info(file, &asked.password, &Limits::default())?;
         Ok(json!({
             "pages": info.pages,
             "version": info.version,
@@ -41,8 +52,8 @@ pub(super) async fn read_pdf_info(request: FormRequest) -> Result<Response, Prob
 
 /// Reads document properties.
 pub(super) async fn read_stage_metadata(request: FormRequest) -> Result<Response, Problem> {
-    say_of_each(request, |file, password| {
-        let properties = read_info(file, password, &Limits::default())?.properties;
+    say_of_each(request, |file, asked| {
+        let properties = read_info(file, &asked.password, &Limits::default())?.properties;
         let named = PROPERTIES.into_iter().filter_map(|(name, key)| {
             let text = properties.get(key)?;
             Some((name.to_owned(), Json::from(text.as_str())))
@@ -54,8 +65,8 @@ pub(super) async fn read_stage_metadata(request: FormRequest) -> Result<Response
 
 /// Reads bookmarks.
 pub(super) async fn read_stage_bookmarks(request: FormRequest) -> Result<Response, Problem> {
-    say_of_each(request, |file, password| {
-        let opened = unprotect(file, password, &Limits::default())?;
+    say_of_each(request, |file, asked| {
+        let opened = unprotect(file, &asked.password, &Limits::default())?;
         let found = read_bookmarks(&opened, &Limits::default())?;
         Ok(bookmarks(&found))
     })
@@ -76,8 +87,8 @@ fn bookmarks(list: &[Bookmark]) -> Json {
 
 /// Lists attached files.
 pub(super) async fn read_pdf_attachments(request: FormRequest) -> Result<Response, Problem> {
-    say_of_each(request, |file, password| {
-        let opened = unprotect(file, password, &Limits::default())?;
+    say_of_each(request, |file, asked| {
+        let opened = unprotect(file, &asked.password, &Limits::default())?;
         let found = read_attachments(&opened, &Limits::default())?;
         let all = found.into_iter().map(|file| {
             let mut one = json!({"name": file.name});
@@ -96,9 +107,73 @@ pub(super) async fn read_pdf_attachments(request: FormRequest) -> Result<Respons
     .await
 }
 
-async fn say_of_each(mut request: FormRequest, say: Say) -> Result<Response, Problem> {
+/// Lists form fields, with the values that the stage `set-form` takes.
+pub(super) async fn read_pdf_form(mut request: FormRequest) -> Result<Response, Problem> {
+    let pages = request.form.values.text("pages");
+    say_of_pages(request, pages, |file, asked| {
+        let opened = unprotect(file, &asked.password, &Limits::default())?;
+        let found = read_fields_on(&opened, asked.pages.as_deref(), &Limits::default())?;
+        Ok(found.into_iter().map(field).collect())
+    })
+    .await
+}
+
+/// A field in Gotenberg's form.
+fn field(field: FormField) -> Json {
+    let kind = match field.kind {
+        FieldKind::Text | FieldKind::Date => "text",
+        FieldKind::Checkbox => "checkbox",
+        FieldKind::Radio => "radio",
+        FieldKind::Choice if field.is_combo => "combo",
+        FieldKind::Choice => "list",
+        FieldKind::Button => "button",
+        FieldKind::Signature => "signature",
+    };
+    let value = match field.kind {
+        FieldKind::Checkbox | FieldKind::Radio => json!(field.state.as_deref().unwrap_or("Off")),
+        FieldKind::Button | FieldKind::Signature => json!(""),
+        _ if field.multiple && field.value.is_string() => json!([field.value]),
+        _ if field.multiple && field.value.is_null() => json!([]),
+        _ if field.value.is_null() => json!(""),
+        _ => field.value,
+    };
+    let mut one = json!({
+        "name": field.name, "type": kind, "value": value, "pages": field.pages,
+    });
+    if !field.states.is_empty() {
+        one["states"] = field.states.into();
+    }
+    if field.kind == FieldKind::Choice {
+        one["options"] = field.options.into();
+    }
+    for (name, is_so) in [
+        ("readOnly", field.read_only),
+        ("required", field.required),
+        ("multiSelect", field.multiple),
+        ("editable", field.editable),
+    ] {
+        if is_so {
+            one[name] = true.into();
+        }
+    }
+    if let Some(most) = field.max_length {
+        one["maxLength"] = most.into();
+    }
+    one
+}
+
+async fn say_of_each(request: FormRequest, say: Say) -> Result<Response, Problem> {
+    say_of_pages(request, None, say).await
+}
+
+async fn say_of_pages(
+    mut request: FormRequest,
+    pages: Option<String>,
+    say: Say,
+) -> Result<Response, Problem> {
     let form = &mut request.form;
     let password = form.values.text("password").unwrap_or_default();
+    let asked = Asked { password, pages };
     refuse_unknown(form, false);
     let files = form.take_pdfs()?;
     let size_bytes = files.iter().map(|(_, content)| content.size_bytes()).sum();
@@ -108,7 +183,7 @@ async fn say_of_each(mut request: FormRequest, say: Say) -> Result<Response, Pro
         for (name, content) in files {
             work::look();
             let bytes = content.read().map_err(|error| full(&error))?;
-            let said = say(&bytes, &password).map_err(|error| {
+            let said = say(&bytes, &asked).map_err(|error| {
                 let mut problem = Problem::of_error(error.code(), &error);
                 problem.detail = format!("{name}: {}", problem.detail);
                 problem

@@ -11,11 +11,14 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     list::Stages,
     options::{Kind, StageOption},
-    read::{read_pdf_attachments, read_pdf_info, read_stage_bookmarks, read_stage_metadata},
+    read::{
+        read_pdf_attachments, read_pdf_form, read_pdf_info, read_stage_bookmarks,
+        read_stage_metadata,
+    },
     table::{each_stage, find},
     unknown::refuse_unknown,
 };
-use crate::{api::FormApi, form::FormRequest, post_process::answer};
+use crate::{api::FormApi, form::FormRequest};
 
 macro_rules! handlers {
     ($($handler:ident, $op:literal, $path:literal, $summary:literal, $options:tt, $translate:expr;)*) => {
@@ -42,8 +45,13 @@ pub(crate) async fn run_stages(mut request: FormRequest) -> Result<Response, Pro
     stages.take_files(form);
     refuse_unknown(form, true);
     let files = form.take_pdfs()?;
-    let files = stages.run(&request.api, files).await?;
-    answer(&request.context, &request.headers, files).await
+    let FormRequest {
+        api,
+        context,
+        headers,
+        ..
+    } = request;
+    stages.respond(&api, &context, &headers, files).await
 }
 
 /// Runs the stage `op`, whose options are form fields.
@@ -53,8 +61,13 @@ async fn run_one(mut request: FormRequest, op: &str) -> Result<Response, Problem
     let stages = Stages::of_fields(form, stage)?;
     refuse_unknown(form, false);
     let files = form.take_pdfs()?;
-    let files = stages.run(&request.api, files).await?;
-    answer(&request.context, &request.headers, files).await
+    let FormRequest {
+        api,
+        context,
+        headers,
+        ..
+    } = request;
+    stages.respond(&api, &context, &headers, files).await
 }
 
 /// The routes that make PDF files.
@@ -76,23 +89,34 @@ pub(crate) fn routes() -> Vec<Route<FormApi>> {
 
 /// The routes that say what files are.
 pub(crate) fn read_routes() -> Vec<Route<FormApi>> {
-    let password = || {
-        let password = ("password".to_owned(), json!({"type": "string"}));
-        form(Map::from_iter([password]), &["files"])
+    let text = |name: &str| (name.to_owned(), json!({"type": "string"}));
+    let password = || form(Map::from_iter([text("password")]), &["files"]);
+    let of_pages = || {
+        form(
+            Map::from_iter([text("password"), text("pages")]),
+            &["files"],
+        )
     };
     let said = || description("application/json", json!({"type": "object"}));
     let all = vec![
         post("/forms/pdf/info", read_pdf_info)
-            .summary("Gotenberg 9: says of PDF files what they are, by name."),
+            .summary("Gotenberg 9: says of PDF files what they are, by name.")
+            .body(password()),
         post("/forms/pdf/metadata", read_stage_metadata)
-            .summary("Gotenberg 9: reads document properties of PDF files, by name."),
+            .summary("Gotenberg 9: reads document properties of PDF files, by name.")
+            .body(password()),
         post("/forms/pdf/bookmarks", read_stage_bookmarks)
-            .summary("Gotenberg 9: reads the bookmarks of PDF files, by name."),
+            .summary("Gotenberg 9: reads the bookmarks of PDF files, by name.")
+            .body(password()),
         post("/forms/pdf/attachments", read_pdf_attachments)
-            .summary("Gotenberg 9: lists the files attached to PDF files, by name."),
+            .summary("Gotenberg 9: lists the files attached to PDF files, by name.")
+            .body(password()),
+        post("/forms/pdf/form", read_pdf_form)
+            .summary("Gotenberg 9: lists the form fields of PDF files, by name.")
+            .body(of_pages()),
     ];
     let declare = |route: Route<FormApi>| {
-        deferred::declared(route.body(password()).answer(200, said()))
+        deferred::declared(route.answer(200, said()))
             .kind(Count::Render)
             .tag(Tag::Forms)
             .problems(&[403, 415])
@@ -124,7 +148,14 @@ fn schema(option: &StageOption) -> Json {
 }
 
 fn of_files(route: Route<FormApi>) -> Route<FormApi> {
-    let route = route.answer(200, binary(&["application/pdf", "application/zip"]));
+    let made = match route.path() {
+        "/forms/pdf/extract-text" => binary(&["text/plain", "application/zip"]),
+        "/forms/pdf/extract-attachments" => {
+            binary(&["application/octet-stream", "application/zip"])
+        }
+        _ => binary(&["application/pdf", "application/zip"]),
+    };
+    let route = route.answer(200, made);
     deferred::declared(route)
         .kind(Count::Render)
         .tag(Tag::Forms)

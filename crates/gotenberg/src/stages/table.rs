@@ -1,6 +1,7 @@
 //! The stages: name, options and translation, and the route of each. A new one is a row here.
 
 use super::{
+    compose::compose,
     options::{Given, Kind, StageOption, Wrong, needed, optional},
     translate::{self, Translated},
 };
@@ -17,17 +18,21 @@ pub(super) struct Stage {
 }
 
 /// Stages of Gotenberg's documentation that are not supported.
-pub(super) const UNSUPPORTED: [&str; 7] = [
-    "compose",
-    "detach",
-    "extract-attachments",
-    "extract-text",
-    "redact",
-    "set-form",
-    "sign",
-];
+pub(super) const UNSUPPORTED: [&str; 2] = ["redact", "sign"];
 
 const RELATIONSHIPS: &[&str] = &["Source", "Data", "Alternative", "Supplement", "Unspecified"];
+const POSITIONS: &[&str] = &[
+    "top-left",
+    "top",
+    "top-right",
+    "left",
+    "center",
+    "right",
+    "bottom-left",
+    "bottom",
+    "bottom-right",
+];
+const FORMATS: &[&str] = &["text", "markdown"];
 const ALGORITHMS: &[&str] = &["aes256", "aes128", "rc4-128", "rc4-40"];
 const LEVELS: &[&str] = &[
     "MINIMUM",
@@ -45,7 +50,7 @@ macro_rules! each_stage {
         $made! {
     stage_merge, "merge", "/forms/pdf/merge",
         "Gotenberg 9: merges PDF files in the order of their names.",
-        [], translate::merge;
+        [optional("fileBookmarks", Kind::Refused)], translate::merge;
     stage_split, "split", "/forms/pdf/split",
         "Gotenberg 9: takes PDF files apart.",
         [optional("every", Kind::Integer), optional("ranges", Kind::Json)],
@@ -67,7 +72,7 @@ macro_rules! each_stage {
             optional("x", Kind::Number), optional("y", Kind::Number),
             optional("fontSize", Kind::Number), optional("font", Kind::Text),
             optional("color", Kind::Color), optional("opacity", Kind::Number),
-            optional("rotation", Kind::Number), optional("position", Kind::Refused),
+            optional("rotation", Kind::Number), optional("position", Kind::Word(POSITIONS)),
         ],
         translate::stamp_text;
     stage_stamp_image, "stamp-image", "/forms/pdf/stamp-image",
@@ -77,7 +82,7 @@ macro_rules! each_stage {
             optional("x", Kind::Number), optional("y", Kind::Number),
             optional("width", Kind::Number), optional("height", Kind::Number),
             optional("opacity", Kind::Number), optional("rotation", Kind::Number),
-            optional("position", Kind::Refused),
+            optional("position", Kind::Word(POSITIONS)),
         ],
         translate::stamp_image;
     stage_stamp_pdf, "stamp-pdf", "/forms/pdf/stamp-pdf",
@@ -87,7 +92,7 @@ macro_rules! each_stage {
             optional("pages", Kind::Text), optional("x", Kind::Number),
             optional("y", Kind::Number), optional("scale", Kind::Number),
             optional("opacity", Kind::Number), optional("rotation", Kind::Number),
-            optional("position", Kind::Refused),
+            optional("position", Kind::Word(POSITIONS)),
         ],
         translate::stamp_pdf;
     stage_flatten_form, "flatten-form", "/forms/pdf/flatten-form",
@@ -115,6 +120,30 @@ macro_rules! each_stage {
             optional("mimeType", Kind::Text), optional("relationship", Kind::Word(RELATIONSHIPS)),
         ],
         translate::attach;
+    stage_detach, "detach", "/forms/pdf/detach",
+        "Gotenberg 9: removes an attached file.",
+        [needed("name", Kind::Text)], translate::detach;
+    stage_compose, "compose", "/forms/pdf/compose",
+        "Gotenberg 9: draws pages on new pages.",
+        [
+            optional("paperSize", Kind::Text), optional("paperWidth", Kind::Length),
+            optional("paperHeight", Kind::Length), needed("placements", Kind::Json),
+        ],
+        compose;
+    stage_set_form, "set-form", "/forms/pdf/set-form",
+        "Gotenberg 9: fills in form fields.",
+        [needed("fields", Kind::Json)], translate::set_form;
+    stage_extract_text, "extract-text", "/forms/pdf/extract-text",
+        "Gotenberg 9: takes out the text of pages.",
+        [
+            optional("pages", Kind::Text), optional("format", Kind::Word(FORMATS)),
+            optional("invisible", Kind::Truth), optional("artifacts", Kind::Truth),
+            optional("annotations", Kind::Truth),
+        ],
+        translate::extract_text;
+    stage_extract_attachments, "extract-attachments", "/forms/pdf/extract-attachments",
+        "Gotenberg 9: takes out attached files.",
+        [optional("name", Kind::Text)], translate::extract_attachments;
     stage_encrypt, "encrypt", "/forms/pdf/encrypt",
         "Gotenberg 9: encrypts with AES-256.",
         [

@@ -1,8 +1,12 @@
 //! What each stage is among the operations of `POST /pdf`.
 
+use platen_pdf::TextParts;
 use serde_json::{Map, Value as Json, json};
 
-use super::options::{Given, Wrong, invalid};
+use super::{
+    extract::Extraction,
+    options::{Given, Wrong, invalid},
+};
 
 /// Maximum font size of a stamp, in points.
 const MAX_FONT_SIZE: f32 = 500.0;
@@ -12,6 +16,8 @@ const MAX_FONT_SIZE: f32 = 500.0;
 pub(crate) struct Translated {
     /// The operation, as `POST /pdf` takes it.
     pub(crate) operation: Json,
+    /// What is taken out instead.
+    pub(crate) extraction: Option<Extraction>,
     /// Uploaded files that it needs, and their names in the operation.
     pub(crate) files: Vec<(String, String)>,
     /// What must be so before it is made.
@@ -27,9 +33,9 @@ pub(crate) enum Condition {
     InvoiceLevel(String, String),
 }
 
-type Translation = Result<Translated, Wrong>;
+pub(super) type Translation = Result<Translated, Wrong>;
 
-fn plain(operation: Json) -> Translation {
+pub(super) fn plain(operation: Json) -> Translation {
     Ok(Translated {
         operation,
         ..Translated::default()
@@ -99,9 +105,16 @@ fn stamp(given: &Given, own: Json) -> Result<Json, Wrong> {
     if !(0.0..=1.0).contains(&opacity) {
         return Err(invalid("opacity", &opacity.into(), "a number from 0 to 1"));
     }
+    let (x, y) = (
+        given.number("x").unwrap_or_default(),
+        given.number("y").unwrap_or_default(),
+    );
+    let position = given.text("position");
     let mut operation = json!({
         "do": "stamp",
-        "at": [given.number("x").unwrap_or_default(), given.number("y").unwrap_or_default()],
+        "at": position.is_none().then_some([x, y]),
+        "position": position,
+        "offset": position.map(|_| [x, y]),
         "pages": given.text("pages"),
         "rotation": given.number("rotation"),
         // 0 is opaque, as no opacity is.
@@ -148,7 +161,11 @@ pub(super) fn stamp_image(given: &Given) -> Translation {
         ));
     }
     let size = (given.size("width")?, given.size("height")?);
-    let operation = stamp(given, json!({"file": image, "size": size}))?;
+    let has_size = size.0.is_some() || size.1.is_some();
+    // At a position, too, a pixel is a point without a size.
+    let scale = (given.get("position").is_some() && !has_size).then_some(1.0);
+    let size = has_size.then_some(size);
+    let operation = stamp(given, json!({"file": image, "size": size, "scale": scale}))?;
     with_file(operation, image)
 }
 
@@ -167,8 +184,60 @@ fn with_file(operation: Json, file: &str) -> Translation {
     Ok(Translated {
         operation,
         files: vec![(file.to_owned(), file.to_owned())],
-        condition: None,
+        ..Translated::default()
     })
+}
+
+/// Values of fields are texts, or lists of texts.
+pub(super) fn set_form(given: &Given) -> Translation {
+    let fields = match given.get("fields") {
+        Some(Json::Object(fields)) if !fields.is_empty() => fields,
+        Some(got @ Json::Array(_)) => return Err(invalid("fields", got, "an object")),
+        _ => return Err(Wrong::Missing("fields".to_owned())),
+    };
+    let is_value = |value: &Json| match value {
+        Json::String(_) => true,
+        Json::Array(list) => list.iter().all(Json::is_string),
+        _ => false,
+    };
+    if let Some((name, got)) = fields.iter().find(|(_, value)| !is_value(value)) {
+        let name = format!("fields.{}", name.chars().take(100).collect::<String>());
+        return Err(invalid(&name, got, "a text or a list of texts"));
+    }
+    plain(json!({"do": "fill", "values": fields}))
+}
+
+pub(super) fn extract_text(given: &Given) -> Translation {
+    if given.text("format") == Some("markdown") {
+        return Err(Wrong::Refused("the `format` markdown".to_owned()));
+    }
+    let is_wanted = |name: &str| given.get(name) == Some(&Json::Bool(true));
+    extraction(Extraction::Text {
+        pages: given.text("pages").map(str::to_owned),
+        parts: TextParts {
+            invisible: is_wanted("invisible"),
+            artifacts: is_wanted("artifacts"),
+            annotations: is_wanted("annotations"),
+        },
+    })
+}
+
+pub(super) fn extract_attachments(given: &Given) -> Translation {
+    let name = given.text("name").filter(|name| !name.is_empty());
+    extraction(Extraction::Attachments {
+        name: name.map(str::to_owned),
+    })
+}
+
+fn extraction(extraction: Extraction) -> Translation {
+    Ok(Translated {
+        extraction: Some(extraction),
+        ..Translated::default()
+    })
+}
+
+pub(super) fn detach(given: &Given) -> Translation {
+    plain(json!({"do": "detach", "file": given.text("name")}))
 }
 
 pub(super) fn flatten_form(_: &Given) -> Translation {
@@ -261,7 +330,7 @@ pub(super) fn attach(given: &Given) -> Translation {
     Ok(Translated {
         operation,
         files: vec![(file.to_owned(), name.to_owned())],
-        condition: None,
+        ..Translated::default()
     })
 }
 
@@ -370,5 +439,6 @@ fn factur_x(given: &Given) -> Translation {
         operation: json!({"do": "invoice", "file": xml}),
         files: vec![(xml.to_owned(), xml.to_owned())],
         condition: Some(Condition::InvoiceLevel(xml.to_owned(), level.to_owned())),
+        ..Translated::default()
     })
 }

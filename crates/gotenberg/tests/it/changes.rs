@@ -95,6 +95,81 @@ fn bookmarks_are_written_and_read_alone_and_of_merged_files() {
 }
 
 #[test]
+fn each_file_that_is_merged_has_a_bookmark_if_it_is_wanted() {
+    let app = TestApp::start();
+    let one = pdf(&app, "One");
+    let titled = |title: &str, bytes: &[u8]| {
+        let text = json!({"Title": title}).to_string();
+        let fields = [("files", "a.pdf", bytes), ("metadata", "", text.as_bytes())];
+        change(&app, "metadata/write", &fields).bytes
+    };
+    let list = br#"[{"title":"Below","page":1,"children":[{"title":"Deep","page":1}]}]"#;
+    let marked = [("files", "a.pdf", &one[..]), ("bookmarks", "", &list[..])];
+    let first = titled(
+        "Introduction",
+        &change(&app, "bookmarks/write", &marked).bytes,
+    );
+    let untitled = titled("", &one);
+    let files: [Field<'_>; 3] = [
+        ("files", "1.pdf", &first),
+        ("files", "2 annex.pdf", &untitled),
+        ("titleBookmarks", "", b"true"),
+    ];
+    let merged = change(&app, "merge", &files);
+    let mark = |title: &str, page, children| Bookmark {
+        title: title.to_owned(),
+        page,
+        children,
+    };
+    let below = mark("Below", 1, vec![mark("Deep", 1, Vec::new())]);
+    let own = |page| vec![mark("Name of a", page, Vec::new())];
+    let expected = [
+        mark("Introduction", 1, vec![below]),
+        mark("2 annex", 2, own(2)),
+    ];
+    let found = read_bookmarks(&merged.bytes, &LIMITS).expect("a file");
+    assert_eq!(found, expected);
+    // Lists by file stand below, too; files without one keep theirs.
+    let lists: Field<'_> = (
+        "bookmarks",
+        "",
+        br#"{"2 annex.pdf":[{"title":"Own","page":1}]}"#,
+    );
+    let merged = change(&app, "merge", &[&files[..], &[lists]].concat());
+    let found = read_bookmarks(&merged.bytes, &LIMITS).expect("a file");
+    assert_eq!(found[0], expected[0]);
+    assert_eq!(found[1].children, [mark("Own", 2, Vec::new())]);
+    // A file alone gets one, and files that are not merged get none.
+    let alone = change(&app, "merge", &files[1..]);
+    let found = read_bookmarks(&alone.bytes, &LIMITS).expect("a file");
+    assert_eq!(found, [mark("2 annex", 1, own(1))]);
+    let flat = change(&app, "flatten", &files[1..]);
+    let found = read_bookmarks(&flat.bytes, &LIMITS).expect("a file");
+    assert_eq!(found, own(1));
+    let both: Field<'_> = ("bookmarks", "", b"[]");
+    let wrong = send(&app, "pdfengines/merge", &[&files[..], &[both]].concat());
+    wrong.problem(400, "invalid-request");
+}
+
+#[test]
+fn files_of_the_same_name_are_all_kept() {
+    let app = TestApp::start();
+    let (one, two) = (pdf(&app, "One"), pdf(&app, "Two"));
+    let files: [Field<'_>; 3] = [
+        ("files", "b.pdf", &two),
+        ("files", "a.pdf", &one),
+        ("files", "b.pdf", &one),
+    ];
+    let merged = change(&app, "merge", &files).bytes;
+    let pages = platen_pdf::read_text(&merged, None, &LIMITS, &|| {}).expect("text");
+    let names = pages.iter().map(|page| page.text.contains("Two"));
+    assert_eq!(names.collect::<Vec<_>>(), [false, true, false]);
+    let read = send(&app, "pdfengines/bookmarks/read", &files).json();
+    let names: Vec<&String> = read.as_object().expect("an object").keys().collect();
+    assert_eq!(names, ["a.pdf", "b.pdf", "b-2.pdf"]);
+}
+
+#[test]
 fn files_are_embedded_with_what_they_are() {
     let app = TestApp::start();
     let one = pdf(&app, "One");

@@ -151,7 +151,7 @@ fn what_cannot_be_done_with_files_is_told() {
     );
     wrong(
         "merge",
-        &[file, ("pdfa", "", b"PDF/A-1b")],
+        &[file, ("pdfa", "", b"PDF/A-9z")],
         "invalid-request",
     );
     wrong("split", &[file], "invalid-request");
@@ -214,6 +214,23 @@ fn office_files_become_one_file_or_several() {
     );
     assert!(String::from_utf8_lossy(&again.bytes).contains("pdfaid:part"));
 
+    // LibreOffice makes PDF/A-1 of what was changed; metadata are written afterwards.
+    let fields: [Field<'_>; 4] = [
+        ("files", "a.pdf", &made.bytes),
+        ("files", "b.pdf", &made.bytes),
+        ("pdfa", "", b"PDF/A-1b"),
+        ("metadata", "", br#"{"Title": "Old"}"#),
+    ];
+    let old = send(&app, "pdfengines/merge", &fields);
+    let text = String::from_utf8_lossy(&old.bytes);
+    assert_eq!(old.status, 200, "{text}");
+    assert!(text.contains("pdfaid:part>1<") || text.contains("pdfaid:part=\"1\""));
+    let found = metadata(&app, &old.bytes);
+    assert_eq!(
+        (&found["Title"], &found["PageCount"]),
+        (&json!("Old"), &json!(2))
+    );
+
     convert(&[]).problem(400, "invalid-request");
     convert(&[file, ("quality", "", b"0")]).problem(400, "invalid-request");
     convert(&[file, ("pdfa", "", b"PDF/A-9z")]).problem(400, "invalid-request");
@@ -234,7 +251,11 @@ fn office_files_become_one_file_or_several() {
         ("pdfa", "", b"PDF/A-1b"),
         ("merge", "", b"true"),
     ];
-    convert(&fields).problem(400, "unsupported-option");
+    let merged = convert(&fields);
+    assert!(String::from_utf8_lossy(&merged.bytes).contains("pdfaid:part"));
+    assert_eq!(metadata(&app, &merged.bytes)["PageCount"], 2);
+    let locked = [&fields[..], &[("userPassword", "", b"u")]].concat();
+    convert(&locked).problem(400, "unsupported-option");
     convert(&[("files", "a.docx", b"no document")]).problem(400, "unknown-format");
 }
 

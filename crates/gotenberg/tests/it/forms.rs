@@ -133,7 +133,8 @@ fn fields_mean_what_they_mean_to_gotenberg() {
     let ready = "(async () => window.ready === true)()";
     assert_eq!(with("waitForExpression", ready).status, 200);
     assert_eq!(with("singlePage", "true").status, 200);
-    with("titleBookmarks", "true").problem(400, "unsupported-option");
+    // There is nothing to merge.
+    assert_eq!(with("titleBookmarks", "true").status, 200);
     assert_eq!(with("optimizeImages", "true").status, 200);
     with("imageQuality", "0").problem(400, "invalid-request");
     let alone = with("facturxConformanceLevel", "EN 16931");

@@ -10,6 +10,7 @@ mod documents;
 #[expect(dead_code, reason = "tests of another crate use the rest")]
 mod fixture;
 mod forms;
+mod new_stages;
 #[path = "../../../server/tests/it/programs.rs"]
 mod programs;
 mod stage_forms;

@@ -77,6 +77,50 @@ pub(super) fn written(day: &str, format: &str) -> Option<String> {
     Some(made)
 }
 
+/// Whether a text is a day in a format already.
+pub(super) fn is_written(text: &str, format: &str) -> bool {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    let mut left = format;
+    while let Some(first) = left.chars().next() {
+        let count = left.chars().take_while(|it| *it == first).count();
+        left = &left[first.len_utf8() * count..];
+        let Some((read, after)) = part(rest, first, count) else {
+            return false;
+        };
+        parts.extend(read.map(|number| (first, number)));
+        rest = after;
+    }
+    let find = |of: char| {
+        let part = parts.iter().find(|(part, _)| *part == of);
+        part.map(|(_, number)| *number)
+    };
+    let year = find('y').unwrap_or(2000);
+    let year = if year < 100 { year + 2000 } else { year };
+    rest.is_empty() && is_day(year, find('m').unwrap_or(1), find('d').unwrap_or(1))
+}
+
+/// What begins a text by a part of a format, and what follows it. `None` if it is something else.
+fn part(text: &str, first: char, count: usize) -> Option<(Option<u32>, &str)> {
+    if first == 'm' && count >= 3 {
+        let index = MONTHS.iter().position(|name| {
+            let name = if count == 3 { &name[..3] } else { name };
+            text.starts_with(name)
+        })?;
+        let length = if count == 3 { 3 } else { MONTHS[index].len() };
+        return Some((Some(index as u32 + 1), &text[length..]));
+    }
+    if !['y', 'm', 'd', 'H', 'h', 'M', 's'].contains(&first) {
+        let expected: String = std::iter::repeat_n(first, count).collect();
+        return Some((None, text.strip_prefix(expected.as_str())?));
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit);
+    let length = digits.count().min(if count == 1 { 2 } else { count });
+    let number = text[..length].parse().ok()?;
+    let is_whole = length == count || (count == 1 && length == 2);
+    is_whole.then_some((Some(number), &text[length..]))
+}
+
 fn is_day(year: u32, month: u32, number: u32) -> bool {
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {
@@ -105,6 +149,23 @@ mod tests {
             made("2024-02-29", "mmmm d, yyyy").as_deref(),
             Some("February 29, 2024")
         );
+        for (text, format) in [
+            ("03.02.2026", "dd.mm.yyyy"),
+            ("3-Feb-26", "d-mmm-yy"),
+            ("February 29, 2024", "mmmm d, yyyy"),
+            ("1.12.2026 08:30", "d.m.yyyy HH:MM"),
+        ] {
+            assert!(is_written(text, format), "{text}");
+        }
+        for (text, format) in [
+            ("31.02.2026", "dd.mm.yyyy"),
+            ("3.2.2026", "dd.mm.yyyy"),
+            ("03.02.2026 ", "dd.mm.yyyy"),
+            ("3-Foo-26", "d-mmm-yy"),
+            ("", "dd"),
+        ] {
+            assert!(!is_written(text, format), "{text}");
+        }
         for wrong in [
             "2026-02-29",
             "2026-13-01",

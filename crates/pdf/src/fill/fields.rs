@@ -95,6 +95,18 @@ pub struct FormField {
     /// Page that shows it, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<usize>,
+    /// All pages that show it, from 1.
+    #[serde(skip)]
+    pub pages: Vec<usize>,
+    /// States of a checkbox or of radio buttons besides `Off`, as the file calls them.
+    #[serde(skip)]
+    pub states: Vec<String>,
+    /// The state that it is in, of those.
+    #[serde(skip)]
+    pub state: Option<String>,
+    /// Whether its options come down on demand, and are no list.
+    #[serde(skip)]
+    pub is_combo: bool,
 }
 
 /// A field with its objects.
@@ -266,9 +278,21 @@ impl Walk<'_> {
         let (exports, options) = match kind {
             FieldKind::Choice => choices(document, entries),
             FieldKind::Radio => buttons(document, entries, &widgets),
+            // Its states have names, but people see none of them.
+            FieldKind::Checkbox => (buttons(document, entries, &widgets).0, Vec::new()),
             _ => (Vec::new(), Vec::new()),
         };
         let text = |key: &[u8]| lopdf::decode_text_string(of_field(document, entries, key)?).ok();
+        let mut pages: Vec<usize> = (widgets.iter())
+            .filter_map(|id| self.pages.get(id).copied())
+            .collect();
+        pages.sort_unstable();
+        pages.dedup();
+        let has_states = matches!(kind, FieldKind::Checkbox | FieldKind::Radio);
+        let states = exports.iter().filter(|_| has_states);
+        let states = states.map(|state| String::from_utf8_lossy(state).into_owned());
+        let state = of_field(document, entries, b"V").and_then(|it| it.as_name().ok());
+        let state = state.filter(|state| has_states && *state != b"Off");
         let most = of_field(document, entries, b"MaxLen").and_then(|it| it.as_i64().ok());
         let about = FormField {
             value: said(document, entries, kind, (&exports, &options)),
@@ -284,6 +308,10 @@ impl Walk<'_> {
             required: flags & REQUIRED != 0,
             read_only: flags & READ_ONLY != 0,
             page: widgets.iter().find_map(|id| self.pages.get(id).copied()),
+            pages,
+            states: states.collect(),
+            state: state.map(|state| String::from_utf8_lossy(state).into_owned()),
+            is_combo: flags & COMBO != 0 && kind == FieldKind::Choice,
         };
         Some(Found {
             about,

@@ -4,7 +4,7 @@ mod date;
 mod fields;
 mod looks;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use lopdf::{Document, Object, ObjectId};
 use serde_json::Value as Json;
@@ -21,6 +21,7 @@ use crate::{
     Error, Limits,
     metadata::text_string,
     open::{open, save},
+    pages::chosen,
     signature::is_signed,
 };
 
@@ -47,6 +48,29 @@ pub type DrawText<'a> = &'a dyn Fn(&FieldText) -> Result<Vec<u8>, String>;
 pub fn read_fields(file: &[u8], limits: &Limits) -> Result<Vec<FormField>, Error> {
     let found = fields(&open(file, limits)?)?;
     Ok(found.into_iter().map(|field| field.about).collect())
+}
+
+/// The fields that these pages show, such as `1-3,7`; those of all without them.
+///
+/// # Errors
+/// As of [`read_fields`], or the file does not have the pages.
+pub fn read_fields_on(
+    file: &[u8],
+    pages: Option<&str>,
+    limits: &Limits,
+) -> Result<Vec<FormField>, Error> {
+    let document = open(file, limits)?;
+    let mut found: Vec<FormField> = fields(&document)?.into_iter().map(|it| it.about).collect();
+    if pages.is_some() {
+        let all: Vec<ObjectId> = document.page_iter().collect();
+        let wanted: HashSet<ObjectId> = chosen(pages, &all, limits)?.into_iter().collect();
+        let is_wanted = |page: &usize| {
+            page.checked_sub(1)
+                .is_some_and(|at| wanted.contains(&all[at]))
+        };
+        found.retain(|field| field.pages.iter().any(is_wanted));
+    }
+    Ok(found)
 }
 
 /// Fills in fields of the form of a file; others stay as they are. `checkpoint` is called before what
@@ -190,6 +214,8 @@ fn plan(field: &Found, value: &Json) -> Result<Plan, String> {
         (FieldKind::Date, Json::String(day)) => {
             let format = about.format.as_deref().unwrap_or("yyyy-mm-dd");
             let made = date::written(day, format);
+            // Who knows the format may write it.
+            let made = made.or_else(|| date::is_written(day, format).then(|| day.clone()));
             made.map(|it| Plan::Text(it.clone(), it))
                 .ok_or_else(|| "takes a day, as in 2026-11-27".to_owned())
         }
@@ -198,9 +224,11 @@ fn plan(field: &Found, value: &Json) -> Result<Plan, String> {
         (FieldKind::Checkbox | FieldKind::Radio, Json::Bool(false) | Json::Null) => {
             Ok(Plan::State(b"Off".to_vec()))
         }
+        (FieldKind::Checkbox, Json::String(name)) => state(field, name),
         (FieldKind::Checkbox, _) => Err("takes true or false".to_owned()),
         (FieldKind::Radio, Json::String(name)) => match option(field, name) {
             Some(at) => Ok(Plan::State(field.exports[at].clone())),
+            None if name == "Off" => Ok(Plan::State(b"Off".to_vec())),
             None => Err(format!("takes one of {}", options())),
         },
         (FieldKind::Radio, _) => Err(format!("takes one of {}", options())),
@@ -248,6 +276,19 @@ fn text_plan(field: &Found, text: String) -> Result<Plan, String> {
         false => text.clone(),
     };
     Ok(Plan::Text(text, shown))
+}
+
+/// The state of a checkbox that the file calls `name`.
+fn state(field: &Found, name: &str) -> Result<Plan, String> {
+    let known = field.exports.iter().find(|it| **it == name.as_bytes());
+    match (known, name) {
+        (Some(state), _) => Ok(Plan::State(state.clone())),
+        (None, "Off") => Ok(Plan::State(b"Off".to_vec())),
+        (None, _) => {
+            let states = some(field.about.states.iter().map(String::as_str));
+            Err(format!("takes true or false, or one of Off, {states}"))
+        }
+    }
 }
 
 /// The option that people see as `name`, or that is called so in the file.

@@ -8,8 +8,10 @@ use lopdf::{
 };
 
 use super::{
+    TextParts,
     font::{Font, Shown},
     order::Chunk,
+    plain,
 };
 use crate::{
     Error,
@@ -53,12 +55,23 @@ pub(super) struct Reader<'a> {
     chunks: Vec<Chunk>,
     current: Option<Chunk>,
     unknown: usize,
-    /// For each open piece of marked content its replacement, and whether it was taken.
-    marks: Vec<Option<Replacement>>,
+    /// Open pieces of marked content.
+    marks: Vec<Mark>,
+    /// How many of them are artifacts.
+    artifacts: usize,
+    parts: TextParts,
+}
+
+/// A piece of marked content.
+struct Mark {
+    /// What it says instead of its glyphs.
+    replacement: Option<Replacement>,
+    is_artifact: bool,
 }
 
 struct Replacement {
     text: String,
+    /// Whether it was said.
     is_taken: bool,
 }
 
@@ -73,6 +86,7 @@ struct State {
     stretch: f32,
     leading: f32,
     rise: f32,
+    is_invisible: bool,
 }
 
 /// The matrices of a text object.
@@ -83,7 +97,7 @@ struct Place {
 
 impl<'a> Reader<'a> {
     /// `checkpoint` is called every few thousand operations.
-    pub(super) fn new(document: &'a Document, checkpoint: &'a dyn Fn()) -> Self {
+    pub(super) fn new(document: &'a Document, parts: TextParts, checkpoint: &'a dyn Fn()) -> Self {
         Self {
             document,
             checkpoint,
@@ -96,6 +110,8 @@ impl<'a> Reader<'a> {
             current: None,
             unknown: 0,
             marks: Vec::new(),
+            artifacts: 0,
+            parts,
         }
     }
 
@@ -123,8 +139,10 @@ impl<'a> Reader<'a> {
             stretch: 1.0,
             leading: 0.0,
             rise: 0.0,
+            is_invisible: false,
         };
         self.marks.clear();
+        self.artifacts = 0;
         self.size = 0;
         self.content(&content, resources, state, 0)?;
         self.finish_chunk();
@@ -158,7 +176,8 @@ impl<'a> Reader<'a> {
                 "Tf" => self.set_font(&operation.operands, resources, &mut state)?,
                 "BMC" | "BDC" => self.open_mark(&operation, resources)?,
                 "EMC" => {
-                    self.marks.pop();
+                    let closed = self.marks.pop();
+                    self.artifacts -= usize::from(closed.is_some_and(|it| it.is_artifact));
                 }
                 _ => self.text(&operation, &mut state, &mut place)?,
             }
@@ -246,7 +265,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Content with `ActualText` says something else than its glyphs (14.9.4).
+    /// Content with `ActualText` says something else than its glyphs (14.9.4); artifacts are no part
+    /// of what a page says (14.8.2.2).
     fn open_mark(
         &mut self,
         operation: &Operation,
@@ -267,10 +287,16 @@ impl<'a> Reader<'a> {
         self.spend(length)?;
         let text = text.and_then(|text| lopdf::decode_text_string(text).ok());
         if self.marks.len() < MAX_MARKS {
-            self.marks.push(text.map(|text| Replacement {
-                text,
-                is_taken: false,
-            }));
+            let tag = operation.operands.first().and_then(|it| it.as_name().ok());
+            let is_artifact = tag == Some(b"Artifact");
+            self.artifacts += usize::from(is_artifact);
+            self.marks.push(Mark {
+                replacement: text.map(|text| Replacement {
+                    text,
+                    is_taken: false,
+                }),
+                is_artifact,
+            });
         }
         Ok(())
     }
@@ -295,6 +321,8 @@ impl<'a> Reader<'a> {
             "Tz" => state.stretch = number(0).unwrap_or(100.0) / 100.0,
             "TL" => state.leading = number(0).unwrap_or(0.0),
             "Ts" => state.rise = number(0).unwrap_or(0.0),
+            // Neither filled nor stroked (9.3.6).
+            "Tr" => state.is_invisible = number(0).is_some_and(|mode| mode == 3.0 || mode == 7.0),
             "Td" | "TD" => {
                 let (x, y) = (number(0).unwrap_or(0.0), number(1).unwrap_or(0.0));
                 if operation.operator == "TD" {
@@ -350,6 +378,8 @@ impl<'a> Reader<'a> {
             return Ok(());
         };
         self.spend(bytes.len())?;
+        let is_left_out = (state.is_invisible && !self.parts.invisible)
+            || (self.artifacts > 0 && !self.parts.artifacts);
         font.each(bytes, &mut |glyph: Shown| {
             let extra = match glyph.is_space {
                 true => state.spacing + state.word_spacing,
@@ -366,6 +396,9 @@ impl<'a> Reader<'a> {
             let end = times([1.0, 0.0, 0.0, 1.0, 0.0, state.rise], place.now);
             let end = times(end, state.matrix);
             place.advance(extra, state.stretch, font.is_vertical);
+            if is_left_out {
+                return;
+            }
             let high = state.size.abs() * begin[2].hypot(begin[3]);
             self.put(
                 glyph.text,
@@ -395,7 +428,8 @@ impl<'a> Reader<'a> {
         if self.size > MAX_TEXT || self.chunks.len() > MAX_CHUNKS {
             return;
         }
-        let text = match self.marks.iter_mut().flatten().next() {
+        let mut replacements = self.marks.iter_mut();
+        let text = match replacements.find_map(|mark| mark.replacement.as_mut()) {
             Some(replacement) if replacement.is_taken => String::new(),
             Some(replacement) => {
                 replacement.is_taken = true;
@@ -442,24 +476,6 @@ impl Place {
         };
         self.now = times([1.0, 0.0, 0.0, 1.0, x, y], self.now);
     }
-}
-
-/// Text without ligatures, which nobody searches for, and without zeros.
-fn plain(text: &str) -> String {
-    let mut made = String::with_capacity(text.len());
-    for symbol in text.chars() {
-        match symbol {
-            '\0' => {}
-            '\u{fb00}' => made.push_str("ff"),
-            '\u{fb01}' => made.push_str("fi"),
-            '\u{fb02}' => made.push_str("fl"),
-            '\u{fb03}' => made.push_str("ffi"),
-            '\u{fb04}' => made.push_str("ffl"),
-            '\u{fb05}' | '\u{fb06}' => made.push_str("st"),
-            symbol => made.push(symbol),
-        }
-    }
-    made
 }
 
 fn floats(operands: &[Object]) -> Option<[f32; 6]> {

@@ -117,6 +117,7 @@ fn a_stamp_is_where_people_see_it_whatever_way_a_page_is_turned() {
         across: 1.0,
         up: 1.0,
         offset: (-5.0, -5.0),
+        size: (None, None),
         scale: 0.25,
     };
     let operations = Operations {

@@ -1,7 +1,7 @@
 //! Texts and pictures taken out of files of real programs, compared with poppler.
 
 use lopdf::{Document, Object, Stream, dictionary};
-use platen_pdf::{Error, Limits, PageText, read_pictures, read_text};
+use platen_pdf::{Error, Limits, PageText, TextParts, read_pictures, read_text, read_text_parts};
 
 use crate::built::{node, whole};
 use crate::fixture::{has_all, of_chromium, of_libreoffice, texts};
@@ -103,6 +103,62 @@ fn codes_become_text_by_encodings_maps_and_what_is_said_instead() {
     let expected = ["Größe fi", "ΑΒ", "あい", "said", "\u{fffd}", "in a form"];
     assert_eq!(lines, expected);
     assert_eq!(found.unknown_characters, 1);
+}
+
+#[test]
+fn what_is_invisible_an_artifact_or_an_annotation_is_text_if_it_is_wanted() {
+    let content = "BT /A 12 Tf 20 250 Td (shown) Tj 3 Tr 0 -20 Td (behind) Tj 0 Tr ET \
+        /Artifact BMC BT /A 12 Tf 20 20 Td (footer) Tj ET EMC BT /A 12 Tf 20 100 Td (after) Tj ET";
+    let plain = page(content, |document| {
+        let font = document.add_object(dictionary! {
+            "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica",
+            "Encoding" => "WinAnsiEncoding",
+        });
+        dictionary! { "Font" => dictionary! { "A" => font } }
+    });
+    let mut document = Document::load_mem(&plain).expect("a file");
+    let mut note = |kind: &str, flags: i64, text: &str| {
+        Object::Reference(document.add_object(dictionary! {
+            "Type" => "Annot", "Subtype" => kind, "F" => flags,
+            "Contents" => Object::string_literal(text),
+            "Rect" => vec![0.into(), 0.into(), 10.into(), 10.into()],
+        }))
+    };
+    let notes = vec![
+        note("Text", 0, "a comment"),
+        note("Link", 0, "a link"),
+        note("FreeText", 2, "hidden"),
+        note("FreeText", 4, "a box"),
+    ];
+    let id = document.page_iter().next().expect("a page");
+    let entries = document.get_dictionary_mut(id).expect("a page");
+    entries.set("Annots", notes);
+    let mut file = Vec::new();
+    document.save_to(&mut file).expect("a file");
+    let of = |invisible, artifacts, annotations| {
+        let parts = TextParts {
+            invisible,
+            artifacts,
+            annotations,
+        };
+        let found = read_text_parts(&file, None, parts, &Limits::default(), &|| {});
+        let text = found.expect("text").remove(0).text;
+        text.lines()
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of(false, false, false), ["shown", "after"]);
+    assert_eq!(of(true, false, false), ["shown", "behind", "after"]);
+    assert_eq!(of(false, true, false), ["shown", "after", "footer"]);
+    let with_notes = ["shown", "after", "a comment", "a box"];
+    assert_eq!(of(false, false, true), with_notes);
+    let all: Vec<String> = read(&file, None)[0]
+        .text
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(all, ["shown", "behind", "after", "footer"]);
 }
 
 #[test]

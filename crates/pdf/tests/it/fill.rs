@@ -3,7 +3,7 @@
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 use platen_pdf::{
     Conditions, Error, FieldKind, FieldText, FieldValues, Limits, NamedFile, Operations, fill_form,
-    read_fields,
+    read_fields, read_fields_on,
 };
 use serde_json::json;
 
@@ -136,6 +136,36 @@ fn fields_are_listed_with_their_options() {
     assert_eq!(all[4].options, ["Red", "Green"]);
     assert_eq!(all[6].options, ["one", "two"]);
     assert!(all.iter().all(|field| field.page == Some(1)));
+    assert!(all.iter().all(|field| field.pages == [1]));
+    assert!(all[4].is_combo);
+    assert_eq!(
+        (&all[5].states[..], &all[5].state),
+        (&["On".to_owned()][..], &None)
+    );
+    assert_eq!(all[6].states, ["one", "two"]);
+}
+
+#[test]
+fn states_and_days_may_be_named_as_the_file_has_them() {
+    let values = json!({"agreed": "On", "which": "two", "day": "27.11.2026"});
+    let made = filled(&form(), values).expect("a file");
+    let all = read_fields_on(&made, Some("1"), &Limits::default()).expect("fields");
+    assert_eq!(all[3].value, json!("27.11.2026"));
+    assert_eq!(
+        (&all[5].value, all[5].state.as_deref()),
+        (&json!(true), Some("On"))
+    );
+    assert_eq!(
+        (&all[6].value, all[6].state.as_deref()),
+        (&json!("two"), Some("two"))
+    );
+    let values = json!({"agreed": "Off", "which": "Off"});
+    let made = filled(&made, values).expect("a file");
+    let all = read_fields(&made, &Limits::default()).expect("fields");
+    assert_eq!(
+        (&all[5].value, &all[6].value),
+        (&json!(false), &json!(null))
+    );
 }
 
 #[test]
@@ -192,7 +222,7 @@ fn forms_are_filled_in_and_seen() {
 #[test]
 fn what_cannot_be_filled_in_is_said_at_once() {
     let wrong = json!({
-        "nobody": "x", "code": "12345", "day": "27.11.2026", "color": "Blue", "agreed": "yes", "which": "three",
+        "nobody": "x", "code": "12345", "day": "27/11/2026", "color": "Blue", "agreed": "yes", "which": "three",
         "person.name": "two\nlines", "notes": true,
     });
     let error = filled(&form(), wrong).expect_err("it is wrong").to_string();

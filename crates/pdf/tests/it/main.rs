@@ -3,6 +3,7 @@
 mod archive;
 mod built;
 mod changes;
+mod compose;
 mod damaged;
 mod extract;
 mod fill;

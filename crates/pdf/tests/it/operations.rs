@@ -10,7 +10,7 @@ use platen_pdf::{Conditions, Error, Limits, NamedFile, Operations, Split, descri
 use serde_json::json;
 
 /// A file of so many empty pages.
-fn pages(name: &str, count: usize) -> NamedFile<Vec<u8>> {
+pub fn pages(name: &str, count: usize) -> NamedFile<Vec<u8>> {
     let mut document = Document::with_version("1.7");
     let tree = document.new_object_id();
     let kids: Vec<Object> = (0..count)
