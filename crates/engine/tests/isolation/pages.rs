@@ -40,7 +40,7 @@ fn example(engine: &Engine, name: &str) -> (Vec<u8>, Vec<u8>) {
     let data = std::fs::read_to_string(folder.join("data.json")).expect("data");
     let options = RenderOptions {
         assets: Some(folder),
-        dots_per_inch: Some(96.0),
+        dots_per_inch: Some(144.0),
         ..options()
     };
     let made = inline(
@@ -59,7 +59,7 @@ pub fn pages_look_like_our_own_pictures() {
     let engine = engine();
     for name in ["invoice-de", "bench-report"] {
         let (file, ours) = example(&engine, name);
-        let drawn = engine.draw_pages(&file, Some("1"), 96.0, None);
+        let drawn = engine.draw_pages(&file, Some("1"), 144.0, None);
         let drawn = drawn.expect("pages");
         assert_eq!((drawn.len(), drawn[0].page), (1, 1), "{name}");
         let ((across, ours), (columns, drawn)) = (pixels(&ours), pixels(&drawn[0].png));
@@ -67,7 +67,7 @@ pub fn pages_look_like_our_own_pictures() {
         let blank = vec![[255; 3]; ours.len()];
         let (apart, from_blank) = (difference(&ours, &drawn), difference(&ours, &blank));
         assert!(
-            apart < from_blank / 5.0,
+            apart < from_blank / 3.0,
             "{name}: {apart} from ours, {from_blank} from an empty page"
         );
     }
