@@ -1,0 +1,66 @@
+//! Workers render with the assets that the service stores.
+
+use serde_json::json;
+
+use crate::{client::Client, process::Service};
+
+fn drawing(color: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"><path d=\"M0 0h9v9z\" fill=\"{color}\"/></svg>"
+    )
+}
+
+#[test]
+fn a_worker_gets_stored_pictures_from_its_app() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[("PLATEN_ROLE", "app")]);
+    let mut client = Client::connect(&service).unwrap();
+    let mut store = |color: &str| {
+        let put = client.ask("PUT", "/assets/seal.svg", "", &drawing(color));
+        put.unwrap().status
+    };
+    assert_eq!(store("red"), 201);
+    let template = json!({
+        "key": "letter", "name": "Letter",
+        "body": [
+            {"type": "image", "source": "seal.svg", "alt": "by the template"},
+            {"type": "image", "source": "{{ seal }}", "alt": "by data"}
+        ]
+    });
+    assert_eq!(service.post("/templates", &template).status, 201);
+    let flow = json!({
+        "kind": "flow", "key": "f", "name": "F", "trigger": {"type": "webhook"}, "templates": ["letter"],
+        "steps": [
+            {"name": "made", "type": "render", "template": "letter", "format": "html", "data": {"seal": "seal.svg"}},
+            {"name": "reply", "type": "respond", "body": "{{ steps.made }}"}
+        ]
+    });
+    service.publish_whole(&flow);
+    let _worker = service.worker(1, &[]);
+    let shown = || {
+        let answer = service.post("/webhooks/f/sync", &json!({}));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let run = service.run(answer.headers["x-run-id"].to_str().unwrap());
+        assert_ne!(run["worker"], "embedded");
+        answer.text
+    };
+    // What the service itself shows for a version.
+    let picture = |version: u32| {
+        let source = format!("seal.svg@{version}");
+        let definition =
+            json!({"key": "x", "body": [{"type": "image", "source": source, "alt": ""}]});
+        let page = service.post(
+            "/render/html",
+            &json!({"definition": definition, "data": {}}),
+        );
+        let (_, rest) = page.text.split_once("src=\"").unwrap();
+        rest.split_once('"').unwrap().0.to_owned()
+    };
+    let first = shown();
+    assert_eq!(first.matches(&picture(1)).count(), 2, "{first}");
+    assert_eq!(store("blue"), 200);
+    let second = shown();
+    for version in [1, 2] {
+        assert_eq!(second.matches(&picture(version)).count(), 1, "{second}");
+    }
+}
