@@ -33,7 +33,7 @@ function watch(page) {
   page.on("console", (message) => {
     const text = message.text();
     // Answers that the scenarios expect are no complaints.
-    if (["error", "warning"].includes(message.type()) && !/status of (400|401|404|409|412|422)|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_FAILED|ERR_INTERNET/.test(text)) complaints.push(text);
+    if (["error", "warning"].includes(message.type()) && !/status of (400|401|404|409|412|415|422)|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_FAILED|ERR_INTERNET/.test(text)) complaints.push(text);
   });
 }
 

@@ -221,7 +221,12 @@ fn files_that_templates_cannot_use_are_refused() {
     let mut huge = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\x01\0\0\0\x01\0\0\x08\x06\0\0\0".to_vec();
     huge.extend([0; 40]);
     let pdf = b"%PDF-1.7\nnothing".to_vec();
-    for bytes in [deep.into_bytes(), huge, pdf, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0".to_vec()] {
+    for bytes in [
+        deep.into_bytes(),
+        huge,
+        pdf,
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0".to_vec(),
+    ] {
         let answer = store(&app, "file", &bytes);
         let text = String::from_utf8_lossy(&answer.bytes);
         assert_eq!(answer.status, 422, "{text}");
