@@ -1,11 +1,12 @@
-//! Checks files that are to be stored as assets: a sandbox shows each once.
+//! Checks files that are to be stored as assets.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use platen_document::bind::media_type_of_picture;
+use platen_document::{Diagnostic, bind::media_type_of_picture};
 use platen_layout::{FontFamily, FontLibrary};
-use platen_render::{Format, RenderOptions};
+use platen_pdf::page_form;
+use platen_render::{Format, RenderOptions, chain};
 use serde_json::json;
 
 use crate::{Data, Engine, Error, Job, Origin};
@@ -61,8 +62,8 @@ pub fn families_of(file: &Arc<[u8]>) -> Vec<FontFamily> {
 }
 
 impl Engine {
-    /// Shows a picture, or the first page of a PDF file, as documents would: all of it is read, in
-    /// a sandbox if there is one. Blocks.
+    /// Shows a picture as documents would: all of it is read, in a sandbox if there is one. Reads the
+    /// first page of a PDF file. Blocks.
     ///
     /// # Errors
     /// It is damaged, too large, or takes too long.
@@ -72,23 +73,25 @@ impl Engine {
         bytes: &[u8],
         stop: &Arc<AtomicBool>,
     ) -> Result<(), Error> {
-        // A picture is decoded when it is drawn; a page of a PDF becomes part of a PDF.
-        let (page, body, format) = match kind.media_type {
-            "application/pdf" => (
-                json!({"background": {"image": "{{ file }}"}}),
-                json!([{"type": "spacer", "height": "1pt"}]),
-                Format::Pdf,
-            ),
-            _ => (
-                json!({"size": {"width": "200pt", "height": "200pt"}, "margins": "0pt"}),
-                json!([{
-                    "type": "image", "source": "{{ file }}", "alt": "",
-                    "width": "200pt", "height": "199pt", "fit": "contain"
-                }]),
-                Format::Png,
-            ),
-        };
-        let template = json!({"kind": "document", "key": "asset", "page": page, "body": body});
+        if kind.media_type == "application/pdf" {
+            let mut number = 0;
+            let form = page_form(bytes, 1, &mut || {
+                number += 1;
+                number
+            });
+            return form.map(drop).map_err(|error| {
+                Error::mistakes(vec![Diagnostic::error("invalid-image", "", chain(&error))])
+            });
+        }
+        let template = json!({
+            "kind": "document",
+            "key": "asset",
+            "page": {"size": {"width": "200pt", "height": "200pt"}, "margins": "0pt"},
+            "body": [{
+                "type": "image", "source": "{{ file }}", "alt": "",
+                "width": "200pt", "height": "199pt", "fit": "contain"
+            }]
+        });
         let source: Arc<[u8]> = template.to_string().into_bytes().into();
         let address = format!(
             "data:{};base64,{}",
@@ -104,7 +107,7 @@ impl Engine {
         self.produce(Job {
             template: &template,
             data: Data::Value(json!({"file": address})),
-            formats: &[format],
+            formats: &[Format::Png],
             options: &options,
         })?;
         Ok(())

@@ -5,6 +5,7 @@
 /** @import { AssetEntry } from "./types.js" */
 
 import { html, useSignal } from "./base.js";
+import { bearer } from "./api.js";
 import { addressOf, isPicture, loadAssets } from "./asset-library.js";
 import { escape } from "./pointer.js";
 import { TextControl } from "./fields.js";
@@ -82,7 +83,8 @@ export function SourceControl({ editing, pointer, id, value, onChange, invalid }
       ${names.map((name) => html`<button type="button" class="asset" aria-pressed=${value === name} title=${name} onClick=${() => onChange(name)}>
         <img src=${assets[name]} alt=${name} /></button>`)}
       <${Upload} editing=${editing} onDone=${(/** @type {string} */ name) => editing.set(pointer, name)} />
-      <button type="button" class="button" onClick=${() => { choosing.value = true; }}><${Icon} name="image" />${t("From the assets")}</button></div>
+      ${!bearer.value && html`<button type="button" class="button" onClick=${() => { choosing.value = true; }}>
+        <${Icon} name="image" />${t("From the assets")}</button>`}</div>
     ${choosing.value && html`<${StoredPictures} chosen=${value} onTake=${take} onClose=${() => { choosing.value = false; }} />`}</div>`;
 }
 

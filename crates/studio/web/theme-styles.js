@@ -9,7 +9,7 @@
  */
 
 import { signal } from "./base.js";
-import { json } from "./api.js";
+import { bearer, json } from "./api.js";
 import { get, set, remove, escape, tokens } from "./pointer.js";
 import { contrast, needed } from "./contrast.js";
 import { namesIn, schemaAt } from "./schema.js";
@@ -27,13 +27,13 @@ const FAMILIES = ["Liberation Sans", "Liberation Serif", "Liberation Mono", "Not
 const known = signal(FAMILIES);
 let isAsked = false;
 
-/** Asks the service which families it has, once. */
+/** Asks the service which families it has, once. An editor in a frame may not ask. */
 function ask() {
-  if (isAsked) return;
+  if (isAsked || bearer.value) return;
   isAsked = true;
   /** @type {Promise<{families: {name: string}[]}>} */ (json("GET", "fonts")).then(
     (answer) => { known.value = answer.families.map((one) => one.name); },
-    // Who edits one template in a frame may not ask, and types other names.
+    // Other names are typed then.
     () => {},
   );
 }

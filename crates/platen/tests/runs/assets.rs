@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{client::Client, process::Service};
+use crate::process::Service;
 
 fn drawing(color: &str) -> String {
     format!(
@@ -14,10 +14,9 @@ fn drawing(color: &str) -> String {
 fn a_worker_gets_stored_pictures_from_its_app() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::start(folder.path(), &[("PLATEN_ROLE", "app")]);
-    let mut client = Client::connect(&service).unwrap();
-    let mut store = |color: &str| {
-        let put = client.ask("PUT", "/assets/seal.svg", "", &drawing(color));
-        put.unwrap().status
+    let store = |color: &str| {
+        let put = ureq::put(format!("{}/assets/seal.svg", service.url)).send(drawing(color));
+        put.unwrap().status().as_u16()
     };
     assert_eq!(store("red"), 201);
     let template = json!({

@@ -218,7 +218,8 @@ pub(crate) async fn put_asset(
     let checked = api.renderer.slots.run(Lane::Preview, move |ticket| {
         let kind = kind_of(&bytes)?;
         if !kind.is_font() {
-            engine.check_asset(&kind, &bytes, &ticket.stop)?;
+            let checked = engine.check_asset(&kind, &bytes, &ticket.stop);
+            checked.map_err(unreadable)?;
         }
         Ok(version_of(name, &kind, &bytes))
     });
@@ -240,6 +241,19 @@ pub(crate) async fn put_asset(
         }
     }
     Ok(response)
+}
+
+/// Why a picture or a PDF file cannot be shown.
+fn unreadable(error: platen_engine::Error) -> Problem {
+    let problem = Problem::from(error);
+    let Some(first) = problem.diagnostics.iter().find(|one| one.is_error()) else {
+        return problem;
+    };
+    let detail = match &first.hint {
+        Some(hint) => format!("{}; {hint}", first.message),
+        None => first.message.clone(),
+    };
+    Problem::new(Code::DocumentUnreadable, detail)
 }
 
 /// What a file is, which templates must be able to use.

@@ -230,6 +230,7 @@ fn files_that_templates_cannot_use_are_refused() {
         let answer = store(&app, "file", &bytes);
         let text = String::from_utf8_lossy(&answer.bytes);
         assert_eq!(answer.status, 422, "{text}");
+        assert!(text.contains("document-unreadable"), "{text}");
     }
     assert!(matches!(
         store(&app, "file", laughs.as_bytes()).status,
