@@ -856,7 +856,7 @@ const scenarios = {
     await page.locator(".label-button").first().click();
     await page.getByLabel("New label").fill("night work");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("night work").first().waitFor();
+    await page.locator("td .badge", { hasText: "night work" }).waitFor();
   },
 
   async "every page is accessible, wide and narrow, light and dark, English and German"() {

@@ -14,24 +14,27 @@ fn drawing(color: &str) -> String {
 fn a_worker_gets_stored_pictures_from_its_app() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::start(folder.path(), &[("PLATEN_ROLE", "app")]);
-    let store = |color: &str| {
-        let put = ureq::put(format!("{}/assets/seal.svg", service.url)).send(drawing(color));
+    let store = |name: &str, color: &str| {
+        let put = ureq::put(format!("{}/assets/{name}", service.url)).send(drawing(color));
         put.unwrap().status().as_u16()
     };
-    assert_eq!(store("red"), 201);
+    assert_eq!(
+        (store("seal.svg", "red"), store("stamp.svg", "red")),
+        (201, 201)
+    );
     let template = json!({
         "key": "letter", "name": "Letter",
         "body": [
             {"type": "image", "source": "seal.svg", "alt": "by the template"},
-            {"type": "image", "source": "{{ seal }}", "alt": "by data"}
+            {"type": "image", "source": "{{ stamp }}", "alt": "by data"}
         ]
     });
     assert_eq!(service.post("/templates", &template).status, 201);
     let flow = json!({
         "kind": "flow", "key": "f", "name": "F", "trigger": {"type": "webhook"}, "templates": ["letter"],
         "steps": [
-            {"name": "made", "type": "render", "template": "letter", "format": "html", "data": {"seal": "seal.svg"}},
-            {"name": "reply", "type": "respond", "body": "{{ steps.made }}"}
+            {"name": "made", "type": "render", "template": "letter", "format": "html", "data": {"stamp": "stamp.svg"}},
+            {"name": "reply", "type": "respond", "body": "{{ steps.made.output }}"}
         ]
     });
     service.publish_whole(&flow);
@@ -57,7 +60,9 @@ fn a_worker_gets_stored_pictures_from_its_app() {
     };
     let first = shown();
     assert_eq!(first.matches(&picture(1)).count(), 2, "{first}");
-    assert_eq!(store("blue"), 200);
+    for name in ["seal.svg", "stamp.svg"] {
+        assert_eq!(store(name, "blue"), 200);
+    }
     let second = shown();
     for version in [1, 2] {
         assert_eq!(second.matches(&picture(version)).count(), 1, "{second}");
