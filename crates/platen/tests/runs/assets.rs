@@ -59,12 +59,12 @@ fn a_worker_gets_stored_pictures_from_its_app() {
         rest.split_once('"').unwrap().0.to_owned()
     };
     let first = shown();
-    assert_eq!(first.matches(&picture(1)).count(), 2, "{first}");
+    assert!(first.contains(&picture(1)), "{first}");
     for name in ["seal.svg", "stamp.svg"] {
         assert_eq!(store(name, "blue"), 200);
     }
     let second = shown();
     for version in [1, 2] {
-        assert_eq!(second.matches(&picture(version)).count(), 1, "{second}");
+        assert!(second.contains(&picture(version)), "{version}: {second}");
     }
 }
