@@ -34,7 +34,7 @@ impl Wanted {
     fn is_in(&self, source: &[u8]) -> bool {
         let text = String::from_utf8_lossy(source);
         // Most templates do not have the name anywhere and need not be parsed. Escapes may hide it.
-        let may_have = self.families.len() > 0 || text.contains(&*self.asset);
+        let may_have = !self.families.is_empty() || text.contains(&*self.asset);
         if !may_have && !text.contains("\\u") {
             return false;
         }

@@ -25,6 +25,9 @@ use crate::{
 /// Most font files whose families are kept.
 const MAX_KNOWN: usize = 1_000;
 
+/// Families of stored files, by name and version.
+type StoredFamilies = HashMap<(String, u32), Vec<FontFamily>>;
+
 /// State of the handler.
 #[derive(Clone)]
 pub(crate) struct FontApi {
@@ -32,7 +35,7 @@ pub(crate) struct FontApi {
     /// Those that every document can use.
     common: Arc<OnceLock<Vec<FontFamily>>>,
     /// Those of stored files, by name and version.
-    stored: Arc<Mutex<HashMap<(String, u32), Vec<FontFamily>>>>,
+    stored: Arc<Mutex<StoredFamilies>>,
 }
 
 impl FontApi {
