@@ -10,6 +10,7 @@ const [modules, program, address, key, pictures] = process.argv.slice(2);
 const require = createRequire(`${modules}/`);
 const { chromium } = require("playwright-core");
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const font = new URL("../../assets/fonts/LiberationMono-Regular.ttf", import.meta.url);
 const studio = (place) => `${address}/studio#/${place}`;
 
 const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
@@ -32,7 +33,7 @@ function watch(page) {
   page.on("console", (message) => {
     const text = message.text();
     // Answers that the scenarios expect are no complaints.
-    if (["error", "warning"].includes(message.type()) && !/status of (400|401|404|409|412|422)|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_FAILED|ERR_INTERNET/.test(text)) complaints.push(text);
+    if (["error", "warning"].includes(message.type()) && !/status of (400|401|404|409|412|415|422)|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_FAILED|ERR_INTERNET/.test(text)) complaints.push(text);
   });
 }
 
@@ -756,6 +757,108 @@ const scenarios = {
     await operator.locator(".of-runs tbody tr").first().waitFor();
   },
 
+  async "pictures and fonts are stored for all templates, chosen in the editor, and deleted with a warning"() {
+    const drawing = (color) => Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="120" height="60"><rect width="120" height="60" fill="${color}"/></svg>`);
+    const picture = (name, color) => ({ name, mimeType: "image/svg+xml", buffer: drawing(color) });
+    const page = await fresh();
+    await signIn(page, "assets");
+    await page.getByText("No assets yet").waitFor();
+    const upload = page.getByLabel("Upload files");
+    await upload.setInputFiles([picture("House Logo.svg", "teal"), { name: "Mono.ttf", mimeType: "font/ttf", buffer: readFileSync(font) }]);
+    await page.getByText("2 files are stored.").waitFor();
+    await page.getByText("Font: Liberation Mono").waitFor();
+    // What is no picture is refused in the words of the service.
+    await upload.setInputFiles([{ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("hello") }]);
+    await page.getByText(/^notes.txt: an asset is a picture/).waitFor();
+    await page.getByRole("button", { name: "Dismiss" }).click();
+    // A file is dropped onto the page; its name is taken.
+    await page.evaluate(([content]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([content], "house-logo.svg", { type: "image/svg+xml" }));
+      const main = document.querySelector("main");
+      for (const type of ["dragover", "drop"]) main.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+    }, [drawing("tomato").toString()]);
+    await page.getByRole("heading", { name: "A name is taken" }).waitFor();
+    await accessible(page, "a name that is taken");
+    await page.getByRole("button", { name: "Keep both" }).click();
+    await page.getByText("house-logo-2.svg").first().waitFor();
+    await page.getByPlaceholder("Search assets").fill("logo-2");
+    await until(async () => (await page.locator(".cards.assets .card").count()) === 1);
+
+    // A picture is chosen for a node, by the keyboard.
+    await api("PUT", "templates/headed/draft", { key: "headed", name: "Headed", body: [{ type: "image", source: "none", alt: "Logo", width: "40pt" }] });
+    await page.goto(studio("templates/headed"));
+    await page.getByRole("treeitem").first().waitFor();
+    await choose(page, "/body/0");
+    await page.getByRole("button", { name: "From the assets" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "house-logo.svg" }).waitFor();
+    await accessible(page, "the choice of a picture");
+    await page.getByRole("button", { name: "house-logo.svg" }).focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.getByLabel("Source", { exact: true }).inputValue(), "house-logo.svg");
+    await page.locator(".page img").first().waitFor();
+    await page.getByText(/^Saved/).waitFor();
+    await page.getByRole("button", { name: "Publish…" }).click();
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await page.getByText("Version 1 is live").first().waitFor();
+
+    // A new version shows in documents once the template is published again.
+    const shows = async (color) => (await (await api("POST", "render/html", { template: "headed", data: {} })).text()).includes(drawing(color).toString("base64"));
+    await page.goto(studio("assets"));
+    await page.locator(".card", { hasText: "house-logo.svg" }).click();
+    await page.getByRole("link", { name: "Headed" }).waitFor();
+    await accessible(page, "an asset");
+    if (pictures) writeFileSync(`${pictures}/asset-details.png`, await page.screenshot());
+    await page.getByLabel("New version").setInputFiles([picture("other.svg", "gold")]);
+    await page.getByText("house-logo.svg has a new version.").waitFor();
+    assert.ok(await shows("teal"));
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("These templates use it and fail without it:").waitFor();
+    await accessible(page, "the deletion of an asset");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.keyboard.press("Escape");
+    await page.locator(".card", { hasText: "house-logo-2.svg" }).click();
+    await page.getByText("No template names it.").waitFor();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("house-logo-2.svg is deleted.").waitFor();
+    await until(async () => (await page.locator(".cards.assets .card").count()) === 2);
+    // Fonts of the service are offered where a family is chosen.
+    await page.goto(studio("templates/headed"));
+    await page.getByRole("treeitem", { name: "Theme" }).click();
+    await until(async () => (await page.locator("datalist option[value='Noto Sans Arabic']").count()) > 0);
+  },
+
+  async "templates and flows have labels, and are found by them"() {
+    const page = await fresh();
+    await signIn(page);
+    await page.getByRole("button", { name: "Labels of Headed" }).click();
+    await page.getByLabel("New label").fill("letters");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("New label").fill("sales/EU");
+    await accessible(page, "labels");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The labels are stored.").waitFor();
+    const list = await (await api("GET", "templates?label=letters")).json();
+    assert.deepEqual(list.templates.map((one) => [one.key, one.labels]), [["headed", ["letters", "sales/EU"]]]);
+    await page.getByLabel("Filter by label").selectOption("sales/EU");
+    await until(async () => (await page.locator("main .card").count()) === 1);
+    await page.getByRole("button", { name: "Labels of Headed" }).click();
+    await page.getByRole("button", { name: "Remove letters" }).click();
+    await page.getByLabel("New label").fill("<b>");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("is no label").waitFor();
+    await page.getByRole("button", { name: "Remove <b>" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await until(async () => (await (await api("GET", "templates/headed/labels")).json()).labels.join() === "sales/EU");
+    await page.goto(studio("flows"));
+    await page.locator(".label-button").first().click();
+    await page.getByLabel("New label").fill("night work");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.locator("td .badge", { hasText: "night work" }).waitFor();
+  },
+
   async "every page is accessible, wide and narrow, light and dark, English and German"() {
     const { runs } = await (await api("GET", "runs?limit=1")).json();
     for (const [width, height, colorScheme, locale] of [[1280, 800, "light", "en-US"], [1280, 800, "dark", "de-DE"], [390, 844, "light", "de-DE"], [390, 844, "dark", "en-US"]]) {
@@ -764,7 +867,7 @@ const scenarios = {
       await page.locator("#api-key").fill(key);
       await page.keyboard.press("Enter");
       await page.locator(".nav").waitFor();
-      for (const place of ["templates", "templates/our-invoice", "templates/our-invoice/versions", "flows", "flows/greeting", "runs", `runs/${runs[0].id}`, "convert", "operations", "audit", "keys"]) {
+      for (const place of ["templates", "templates/our-invoice", "templates/our-invoice/versions", "assets", "flows", "flows/greeting", "runs", `runs/${runs[0].id}`, "convert", "operations", "audit", "keys"]) {
         await page.goto(studio(place));
         await page.locator("main h1, header h1").first().waitFor();
         await page.waitForTimeout(500);

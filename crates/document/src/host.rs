@@ -6,8 +6,14 @@ use serde_json::Value as Json;
 
 /// The environment of a rendering.
 pub trait Host: Send + Sync {
-    /// The bytes of the asset `name`, for instance an image; `None` if there is none.
+    /// The bytes of the asset `name`, for instance an image; `None` if there is none. A stored asset
+    /// has versions: `logo@3` is the third of `logo`, which alone is the current one.
     fn asset(&self, name: &str) -> Option<Arc<[u8]>>;
+
+    /// The names of assets with the fonts of a family; none if the family is not stored.
+    fn fonts(&self, _family: &str) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Current time, in seconds since 1970-01-01T00:00:00Z, for `now()` and the document's date.
     fn now_unix_seconds(&self) -> i64;

@@ -25,6 +25,7 @@ mod message;
 pub mod numbering;
 mod parse;
 pub mod pattern;
+pub mod pins;
 mod pointer;
 mod position;
 mod rich;

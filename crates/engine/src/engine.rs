@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 
 use platen_document::{CompiledTemplate, Diagnostic, Host, work::MemoryBound};
 use platen_fonts::FontSettings;
-use platen_layout::FaceInfo;
+use platen_layout::{FaceInfo, FontFamily};
 use platen_render::{FolderHost, Format, RenderOptions, Rendered, Renderer};
 use platen_script::RunnerSource;
 use serde_json::Value as Json;
@@ -143,6 +143,12 @@ impl Engine {
     /// The available fonts.
     pub fn fonts(&self) -> impl Iterator<Item = &FaceInfo> {
         self.renderer.fonts()
+    }
+
+    /// The families of the available fonts, sorted. Reads the characters of each family.
+    #[must_use]
+    pub fn families(&self) -> Vec<FontFamily> {
+        self.renderer.families()
     }
 
     /// True if the family, or a substitute for it, is available.

@@ -1,12 +1,13 @@
 //! HTML templates: binds a template to data and makes a job for Chromium.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use platen_browser::{
     File, Files, Job, Key, Lane, Output, PageOptions, PdfOptions, PictureOptions, Report, Source,
 };
 use platen_document::{
     BindOptions, CompiledHtml, CompiledTemplate, Diagnostic, Host, HtmlDocument,
+    bind::media_type_of_picture, pins::Pins,
 };
 use platen_render::{FolderHost, Format, Medium, RenderOptions, Rendered, Stage, unused_options};
 use serde_json::Value as Json;
@@ -14,6 +15,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{Engine, Error};
 
+/// The media type of a name without a known extension.
+const UNKNOWN: &str = "application/octet-stream";
 /// Points per inch.
 const POINTS: f64 = 72.0;
 
@@ -53,16 +56,18 @@ pub struct Page {
     format: Format,
     dots_per_inch: f32,
     tagged: bool,
-    assets: Option<PathBuf>,
+    files: FolderHost,
+    pins: Pins,
     /// Duration of each stage.
     pub(crate) stages: Vec<Stage>,
 }
 
-/// The template's own files, then those of a folder.
+/// The template's own files, then those of a folder, then stored ones.
 #[derive(Debug)]
 struct TemplateFiles {
     own: BTreeMap<String, File>,
     host: FolderHost,
+    pins: Pins,
 }
 
 impl Files for TemplateFiles {
@@ -70,9 +75,14 @@ impl Files for TemplateFiles {
         if let Some(file) = self.own.get(name) {
             return Some(file.clone());
         }
-        let bytes = self.host.asset(name)?;
+        let bytes = self.host.asset(&self.pins.asset(name))?;
+        // The name of a stored picture need not have an extension.
+        let media_type = match media_type_of(name) {
+            UNKNOWN => media_type_of_picture(&bytes).unwrap_or(UNKNOWN),
+            known => known,
+        };
         Some(File {
-            media_type: media_type_of(name).to_owned(),
+            media_type: media_type.to_owned(),
             bytes: bytes::Bytes::from_owner(bytes),
         })
     }
@@ -128,7 +138,8 @@ impl Engine {
             format,
             dots_per_inch: options.dots_per_inch.unwrap_or(144.0),
             tagged: !options.untagged,
-            assets: options.assets.clone(),
+            files: FolderHost::of(options),
+            pins: template.template().pins.clone(),
             stages: Vec::new(),
         })
     }
@@ -227,14 +238,14 @@ impl Page {
             .iter()
             .map(|(name, file)| (name.as_str(), &file.bytes[..]));
         let key = key_of(&document.html, named, &output);
-        let host = FolderHost {
-            folder: self.assets,
-            ..FolderHost::default()
-        };
         Job {
             source: Source::Document {
                 html: document.html,
-                files: Arc::new(TemplateFiles { own, host }),
+                files: Arc::new(TemplateFiles {
+                    own,
+                    host: self.files,
+                    pins: self.pins,
+                }),
             },
             page: PageOptions {
                 java_script: document.java_script,
@@ -278,7 +289,7 @@ pub(crate) fn page_warnings(report: &Report) -> Vec<Diagnostic> {
     let missing = report.missing.iter().map(|name| {
         let message = format!("the page requests `{name}`, which does not exist");
         Diagnostic::warning("missing-file", "", message)
-            .with_hint("add it to `assets`, or to the asset folder")
+            .with_hint("add it to `assets`, or store it: PUT /assets/{name}")
     });
     let denied = report.denied.iter().map(|address| {
         let message = format!("the page may not load `{address}`");
@@ -311,6 +322,6 @@ pub fn media_type_of(name: &str) -> &'static str {
         "txt" => "text/plain",
         "xml" => "text/xml",
         "pdf" => "application/pdf",
-        _ => "application/octet-stream",
+        _ => UNKNOWN,
     }
 }

@@ -1,6 +1,7 @@
 //! Renders documents with the backend they need: the native renderer, in this process or in a
 //! sandbox, and Chromium for HTML templates; both call helpers in JavaScript.
 
+mod asset_check;
 mod engine;
 mod error;
 mod helpers;
@@ -14,9 +15,11 @@ mod produce;
 mod signatures;
 mod stamp;
 
+pub use platen_layout::FontFamily;
 pub use platen_raster::PageImage;
 
 pub use self::{
+    asset_check::{AssetKind, families_of},
     engine::{Engine, IsolationSource, memory_bound},
     error::Error,
     helpers::validate,

@@ -83,6 +83,8 @@ words! {
         Draft = "draft",
         /// An API key.
         Key = "key",
+        /// A stored picture or font, or a version of it.
+        Asset = "asset",
     }
 }
 
@@ -165,6 +167,8 @@ words! {
         Disk = "disk",
         /// The API keys that were made, by number.
         Keys = "keys",
+        /// The stored pictures and fonts, by number.
+        Assets = "assets",
     }
 }
 

@@ -204,6 +204,7 @@ impl Code {
             },
             Self::NotFound(resource)
             | Self::AlreadyExists(resource)
+            | Self::InUse(resource)
             | Self::PreconditionFailed(resource)
             | Self::PreconditionRequired(resource) => Facts {
                 resource: Some(resource),

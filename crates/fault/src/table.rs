@@ -218,6 +218,9 @@ codes! {
     AlreadyExists(Resource) = "already-exists", Conflict,
     "The name is already in use.",
     "Choose another name, or update the one that exists.";
+    InUse(Resource) = "in-use", Conflict,
+    "Others use it.",
+    "Change what `detail` names first, or force the deletion.";
     PreconditionFailed(Resource) = "precondition-failed", Conflict as 412,
     "`If-Match` names a version that is not the current one, which `ETag` names.",
     "Read the current version, and apply the change to it.";

@@ -11,8 +11,11 @@ use skrifa::{FontRef, MetadataProvider, Tag, raw::FileRef, string::StringId};
 
 use crate::face::{FaceData, has_outlines, has_pictures};
 
+mod families;
 #[cfg(test)]
 mod tests;
+
+pub use self::families::FontFamily;
 
 /// The bytes of a font file.
 #[derive(Clone)]
@@ -131,7 +134,7 @@ fn coverage(bytes: &[u8], index: u32) -> Option<Vec<(u32, u32)>> {
 /// All faces available to a layout.
 #[derive(Default)]
 pub struct FontLibrary {
-    faces: Vec<Face>,
+    faces: Vec<Arc<Face>>,
     /// Faces by lower-case family name.
     families: HashMap<String, Vec<FaceId>>,
 }
@@ -168,6 +171,8 @@ const ALIASES: [(&str, &str); 21] = [
     ("noto serif tc", "noto serif cjk tc"),
 ];
 
+/// Maximum number of faces of a file: each entry of a collection may name the same font.
+const MAX_FACES_OF_FILE: usize = 256;
 /// Maximum number of faces; ids have 16 bits.
 const MAX_FACES: usize = 20_000;
 
@@ -181,6 +186,7 @@ impl FontLibrary {
         };
         file.fonts()
             .filter_map(Result::ok)
+            .take(MAX_FACES_OF_FILE)
             .enumerate()
             .filter(|(_, font)| has_outlines(font) || has_pictures(font))
             .filter_map(|(index, font)| {
@@ -216,12 +222,35 @@ impl FontLibrary {
             .entry(info.family.to_lowercase())
             .or_default()
             .push(id);
-        self.faces.push(Face {
+        self.faces.push(Arc::new(Face {
             info,
             loader: Box::new(loader),
             data: OnceLock::new(),
             coverage: OnceLock::new(),
-        });
+        }));
+    }
+
+    /// These fonts and those of the files `more`, each with its origin, which come last.
+    #[must_use]
+    pub fn extended(&self, more: &[(String, Arc<[u8]>)]) -> Self {
+        let mut library = Self {
+            faces: self.faces.clone(),
+            families: self.families.clone(),
+        };
+        for (origin, bytes) in more {
+            let shared = Arc::new(bytes.to_vec());
+            for info in Self::inspect(bytes, origin) {
+                let shared = Arc::clone(&shared);
+                library.add(info, move |_| Some(FontBytes::Shared(Arc::clone(&shared))));
+            }
+        }
+        library
+    }
+
+    /// Whether this family exists, rather than a substitute of it.
+    #[must_use]
+    pub fn has_own_family(&self, family: &str) -> bool {
+        self.families.contains_key(&family.to_lowercase())
     }
 
     /// Adds every face of a font file compiled into the program.

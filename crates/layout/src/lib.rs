@@ -16,7 +16,7 @@ mod text;
 pub use self::{
     compose::{HEADING_TARGET, LayoutOptions, layout},
     face::FaceData,
-    fonts::{FaceId, FaceInfo, FaceRange, FontBytes, FontLibrary, FontPart},
+    fonts::{FaceId, FaceInfo, FaceRange, FontBytes, FontFamily, FontLibrary, FontPart},
     page::Layout,
     shape::{Shaper, WordId},
 };

@@ -21,6 +21,10 @@ impl Host for DrawingHost<'_> {
         self.host.asset(name)
     }
 
+    fn fonts(&self, family: &str) -> Vec<String> {
+        self.host.fonts(family)
+    }
+
     fn now_unix_seconds(&self) -> i64 {
         self.host.now_unix_seconds()
     }

@@ -1,6 +1,7 @@
-//! The binder's host: a folder of assets and the clock.
+//! The binder's host: a folder of assets, stored assets and the clock.
 
 use std::{
+    fmt::Debug,
     path::{Component, Path, PathBuf},
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
@@ -13,11 +14,22 @@ use crate::RenderOptions;
 /// Largest asset, in bytes.
 pub const MAX_ASSET_BYTES: u64 = 32 << 20;
 
-/// Assets from a folder, and the system's clock unless an instant is set.
+/// Assets that a service stores.
+pub trait StoredAssets: Debug + Send + Sync {
+    /// The bytes of `name`, the current version of an asset, or of `name@3`. Blocks.
+    fn asset(&self, name: &str) -> Option<Arc<[u8]>>;
+
+    /// The names of those with the fonts of a family. Blocks.
+    fn fonts(&self, family: &str) -> Vec<String>;
+}
+
+/// Assets from a folder or stored ones, and the system's clock unless an instant is set.
 #[derive(Clone, Debug, Default)]
 pub struct FolderHost {
     /// The folder of assets; `None` for no assets.
     pub folder: Option<PathBuf>,
+    /// Stored assets. A file of the folder comes first: the operator put it there.
+    pub stored: Option<Arc<dyn StoredAssets>>,
     /// The instant of `now()`; the system's clock if `None`.
     pub now_unix_seconds: Option<i64>,
     /// Runs the template's helpers.
@@ -25,19 +37,18 @@ pub struct FolderHost {
 }
 
 impl FolderHost {
-    /// The folder and the instant of `options`, without helpers.
+    /// The assets and the instant of `options`, without helpers.
     #[must_use]
     pub fn of(options: &RenderOptions) -> Self {
         Self {
             folder: options.assets.clone(),
+            stored: options.stored.clone(),
             now_unix_seconds: options.now_unix_seconds,
             helpers: None,
         }
     }
-}
 
-impl Host for FolderHost {
-    fn asset(&self, name: &str) -> Option<Arc<[u8]>> {
+    fn file(&self, name: &str) -> Option<Arc<[u8]>> {
         let folder = self.folder.as_ref()?;
         let relative = Path::new(name);
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
@@ -58,6 +69,18 @@ impl Host for FolderHost {
             return None;
         }
         std::fs::read(path).ok().map(Arc::from)
+    }
+}
+
+impl Host for FolderHost {
+    fn asset(&self, name: &str) -> Option<Arc<[u8]>> {
+        self.file(name)
+            .or_else(|| self.stored.as_ref()?.asset(name))
+    }
+
+    fn fonts(&self, family: &str) -> Vec<String> {
+        let stored = self.stored.as_ref();
+        stored.map_or_else(Vec::new, |stored| stored.fonts(family))
     }
 
     fn now_unix_seconds(&self) -> i64 {

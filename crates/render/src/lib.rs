@@ -15,6 +15,7 @@ mod options;
 mod preview;
 mod render_options;
 mod renderer;
+mod stored_fonts;
 mod unused_options;
 mod write;
 
@@ -28,7 +29,7 @@ pub use self::{
     error::{Error, chain, of_mistakes},
     fonts::MapFile,
     format::Format,
-    host::{FolderHost, MAX_ASSET_BYTES},
+    host::{FolderHost, MAX_ASSET_BYTES, StoredAssets},
     options::{AttachmentRequest, Disposition, DocumentOptions, OptionsError, attachments},
     preview::{Preview, PreviewBox, PreviewPage},
     render_options::{PreviewPages, RenderOptions},

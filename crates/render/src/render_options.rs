@@ -9,6 +9,8 @@ use platen_document::template::{Orientation, PaperSize};
 use platen_formats::{csv, pdf};
 use serde::{Deserialize, Serialize};
 
+use crate::StoredAssets;
+
 /// Which pages a preview shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviewPages {
@@ -51,6 +53,8 @@ pub struct RenderOptions {
     pub now_unix_seconds: Option<i64>,
     /// Folder of the assets that the template references.
     pub assets: Option<PathBuf>,
+    /// Stored assets that the template references.
+    pub stored: Option<Arc<dyn StoredAssets>>,
     /// The caller sets this to true to stop the job.
     pub stop: Option<Arc<AtomicBool>>,
 }

@@ -16,7 +16,7 @@ use platen_document::{
     work::{self, Bounds},
 };
 use platen_fonts::FontSettings;
-use platen_layout::{FaceInfo, FontLibrary, Layout, LayoutOptions, Shaper};
+use platen_layout::{FaceInfo, FontFamily, FontLibrary, Layout, LayoutOptions, Shaper};
 use serde_json::Value as Json;
 
 use crate::{
@@ -24,6 +24,7 @@ use crate::{
     drawing_host::DrawingHost,
     fonts::{self, MapFile},
     preview,
+    stored_fonts::StoredFonts,
     unused_options::{Medium, unused_options},
     write::{is_paged, needs_pages, write_pdf, write_picture, write_plain},
 };
@@ -59,6 +60,7 @@ pub struct Rendered {
 pub struct Renderer {
     fonts: Arc<FontLibrary>,
     shapers: Mutex<Vec<Shaper>>,
+    stored: StoredFonts,
     /// False if the process cannot create temporary files.
     has_files: bool,
 }
@@ -70,6 +72,7 @@ impl Renderer {
         Self {
             fonts: Arc::new(fonts::load(settings)),
             shapers: Mutex::default(),
+            stored: StoredFonts::default(),
             has_files: true,
         }
     }
@@ -81,6 +84,7 @@ impl Renderer {
         Self {
             fonts: Arc::new(fonts::load_resident(settings, map)),
             shapers: Mutex::default(),
+            stored: StoredFonts::default(),
             has_files: false,
         }
     }
@@ -88,6 +92,12 @@ impl Renderer {
     /// The available fonts.
     pub fn fonts(&self) -> impl Iterator<Item = &FaceInfo> {
         self.fonts.faces()
+    }
+
+    /// The families of the available fonts, sorted. Reads the characters of each family.
+    #[must_use]
+    pub fn families(&self) -> Vec<FontFamily> {
+        self.fonts.families()
     }
 
     /// True if the family, or a substitute for it, is available.
@@ -167,6 +177,7 @@ impl Renderer {
         };
         let bound = platen_document::bind(template, &data, &bind_options, &host);
         self.give_shaper(host.shaper.into_inner());
+        let host = host.host;
         let mut document = bound.map_err(Error::Mistakes)?;
         // Long tables need a lot of memory: each stage frees what the next one does not need.
         drop(data);
@@ -180,7 +191,9 @@ impl Renderer {
             .iter()
             .any(|format| needs_pages(*format, &document, options))
         {
-            let mut shaper = self.take_shaper();
+            let pins = &template.template().pins;
+            let stored = self.stored.of(&self.fonts, &document, pins, host);
+            let mut shaper = stored.map_or_else(|| self.take_shaper(), Shaper::new);
             let layout = platen_layout::layout(&document, &mut shaper, layout_options);
             clock.mark("layout")?;
             pages = Some((shaper, layout));
@@ -261,6 +274,10 @@ impl Renderer {
     }
 
     fn give_shaper(&self, shaper: Shaper) {
+        if !Arc::ptr_eq(shaper.library(), &self.fonts) {
+            // It has fonts that only its document names.
+            return;
+        }
         let mut shapers = self.shapers.lock();
         if shapers.len() < MAX_IDLE_SHAPERS && !shaper.is_full() {
             shapers.push(shaper);

@@ -168,6 +168,7 @@ mod tests {
             },
             now_unix_seconds: Some(0),
             assets: None,
+            stored: None,
             stop: None,
         }
     }

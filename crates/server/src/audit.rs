@@ -1,4 +1,4 @@
-//! The audit log: an entry for each request that changed templates, flows or custom actions, or
+//! The audit log: an entry for each request that changed templates, flows, labels, assets or custom actions, or
 //! cancelled or retried a run. Drafts are not entered, as editors save them with each pause.
 
 use std::{net::IpAddr, sync::Arc};

@@ -9,7 +9,7 @@ use std::{
 };
 
 use platen_outbound::{Outbound, Settings as OutboundSettings, Trust};
-use platen_render::chain;
+use platen_render::{StoredAssets, chain};
 use platen_runs::{
     Dispatcher, RunState, Settings, embedded,
     execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Replay, Services, Smtp, Tools},
@@ -198,6 +198,7 @@ impl Flows {
             pieces: Some(Arc::clone(&services.pieces) as Arc<dyn Pieces>),
             replay: Some(Arc::clone(&services.replay)),
             assets: services.renderer.assets_dir.clone(),
+            stored: Some(Arc::clone(&services.renderer.assets) as Arc<dyn StoredAssets>),
         }
     }
 

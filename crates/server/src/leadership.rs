@@ -10,6 +10,7 @@ pub(crate) fn is_for_leader<B>(request: &Request<B>) -> bool {
         "flows" | "webhooks" | "runs" | "workers" | "pieces" | "keys" => true,
         // It enters who signs in.
         "studio" => path.ends_with("/sign-in/callback"),
+        "assets" => !matches!(*request.method(), Method::GET | Method::HEAD),
         "templates" => {
             let reads = ["/validate", "/diff"].iter().any(|end| path.ends_with(end));
             !reads && !matches!(*request.method(), Method::GET | Method::HEAD)
@@ -48,6 +49,7 @@ mod tests {
             asks("POST", "/webhooks/a/sync") && asks("GET", "/runs") && asks("PUT", "/pieces/a/1")
         );
         assert!(asks("GET", "/studio/sign-in/callback?code=1") && !asks("GET", "/studio"));
+        assert!(asks("PUT", "/assets/a") && !asks("GET", "/assets/a"));
         assert!(asks("GET", "/keys") && asks("DELETE", "/keys/a"));
         assert!(asks("POST", "/render?async=true") && asks("POST", "/render/pdf?a&async"));
         assert!(!asks("POST", "/render") && !asks("POST", "/render?async=false"));

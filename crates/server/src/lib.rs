@@ -7,6 +7,7 @@
 mod accepted_run;
 mod access_log;
 pub mod archive;
+mod assets;
 mod audit;
 pub mod auth;
 pub mod backup;
@@ -22,6 +23,7 @@ mod files;
 mod flows;
 mod instance;
 pub mod intake;
+mod labels;
 mod leadership;
 mod link_key;
 pub mod log;

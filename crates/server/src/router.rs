@@ -18,11 +18,13 @@ use crate::{
     operation::{Mounted, OperationTable},
     problem::Problem,
     routes::{
+        assets::{self, AssetApi},
         audit,
         convert::{self, ConvertApi},
         documentation,
         editor::{self, EditorApi},
         flows::{self, FlowApi},
+        fonts::{self, FontApi},
         health::{self, HealthApi},
         invoice,
         keys::{self, KeyApi},
@@ -128,6 +130,13 @@ fn mount_documents(mounted: &mut Mounted, services: &Services) {
         drafts: Arc::clone(&services.drafts),
         intake: Arc::clone(&services.intake),
     };
+    let assets = AssetApi {
+        assets: Arc::clone(&services.renderer.assets),
+        renderer: Arc::clone(&services.renderer),
+        drafts: Arc::clone(&services.drafts),
+        intake: Arc::clone(&services.intake),
+        keys: Arc::clone(&services.keys),
+    };
     let batches = BatchLimits {
         max_items: config.batch_max_items as usize,
         max_bytes: config.batch_max_bytes,
@@ -163,6 +172,8 @@ fn mount_documents(mounted: &mut Mounted, services: &Services) {
     };
     mounted
         .add(templates::declaration::routes(), templates)
+        .add(assets::routes(), assets)
+        .add(fonts::routes(), FontApi::new(&services.renderer))
         .add(render::declaration::routes(), render)
         .add(convert::declaration::routes(), convert)
         .add(invoice::routes(), pdf.clone())

@@ -9,15 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// Reads templates, drafts, flows, their versions and the list of custom actions.
+    /// Reads templates, drafts, flows, assets, their versions and the list of custom actions.
     Read,
     /// Previews and validates templates, also unsaved ones.
     Preview,
     /// Makes documents, converts files and starts flows.
     Render,
-    /// Changes drafts of templates, sample data and unpublished versions of flows.
+    /// Changes drafts of templates, sample data, labels and unpublished versions of flows; adds
+    /// assets.
     Draft,
-    /// Changes what is served: templates, and which version of a flow runs.
+    /// Changes what is served: templates, assets, and which version of a flow runs.
     Publish,
     /// Lists, reads, cancels and retries all runs.
     Runs,
@@ -56,15 +57,15 @@ impl Scope {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Read => {
-                "Read templates, drafts, flows, their versions and the list of custom actions."
+                "Read templates, drafts, flows, assets, their versions and the list of custom actions."
             }
             Self::Preview => "Preview and validate templates, also unsaved ones.",
             Self::Render => "Make documents, convert files and start flows.",
             Self::Draft => {
-                "Change drafts of templates, sample data and unpublished versions of flows."
+                "Change drafts of templates, sample data, labels and unpublished versions of flows; add assets."
             }
             Self::Publish => {
-                "Change what is served: templates, and which version of a flow its triggers start."
+                "Change what is served: templates, assets, and which version of a flow its triggers start."
             }
             Self::Runs => "List, read, cancel and retry all runs.",
             Self::Admin => "Manage keys and custom actions, and read the audit log.",

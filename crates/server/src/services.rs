@@ -13,6 +13,7 @@ use platen_storage::{
 use platen_supervise::ProcessGroup;
 
 use crate::{
+    assets::AssetStore,
     auth::{Keys, StoredKeys},
     config::{Config, ConfigError},
     deferred::{DeferredRequests, Replayer, RequestStore},
@@ -122,7 +123,8 @@ impl Services {
             TemplateRepository::new(store, resource, &config, metrics, writers)
         };
         let templates = repository(store.templates(), Resource::Template);
-        let renderer = renderer(&config, engine, templates, &metrics);
+        let assets = AssetStore::new(store.assets(), config.assets_dir.clone());
+        let renderer = renderer(&config, engine, templates, assets, &metrics);
         let flow_definitions = repository(store.flows(), Resource::Flow);
         let libreoffice = Arc::new(LibreOffice::new(&config));
         let pieces = Arc::new(pieces);
@@ -197,6 +199,7 @@ fn renderer(
     config: &Config,
     engine: Engine,
     templates: TemplateRepository,
+    assets: AssetStore,
     metrics: &Arc<Metrics>,
 ) -> Arc<Renderer> {
     Arc::new(Renderer {
@@ -207,6 +210,7 @@ fn renderer(
         metrics: Arc::clone(metrics),
         timeout: config.render_timeout(),
         assets_dir: config.assets_dir.clone(),
+        assets: Arc::new(assets),
     })
 }
 

@@ -114,6 +114,13 @@ impl Stores {
         }
     }
 
+    pub(crate) fn assets(&self) -> Arc<dyn DocumentStore> {
+        match self {
+            Self::Sqlite(store) => store.assets(),
+            Self::Postgres(store, _) => store.assets(),
+        }
+    }
+
     pub(crate) fn audit(&self) -> Arc<dyn AuditStore> {
         match self {
             Self::Sqlite(store) => store.audit(),

@@ -1,6 +1,6 @@
 //! Storage behind traits: one contract suite runs against every implementation.
 //!
-//! [`blobs`] stores files; [`records`] stores templates, flows and runs in SQLite or PostgreSQL.
+//! [`blobs`] stores files; [`records`] stores templates, flows, assets and runs in SQLite or PostgreSQL.
 //! A write is acknowledged once it would survive a loss of power; see [`SqliteStore`] and
 //! [`PostgresStore`].
 
@@ -16,7 +16,8 @@ pub use self::{
         StoreFuture,
         audit::{AuditEntry, AuditStore, NewAuditEntry},
         documents::{
-            DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
+            DocumentPage, DocumentStore, DocumentSummary, Labels, Listing, NewVersion,
+            StoredDocument, VersionInfo,
         },
         drafts::{DraftInfo, DraftKind, DraftStore, NewDraft, StoredDraft},
         keys::{KeyStore, KeysMark, MAX_KEYS, NewKey, StoredKey},

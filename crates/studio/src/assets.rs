@@ -36,6 +36,7 @@ macro_rules! example {
 /// All files besides the page.
 pub const ASSETS: &[Asset] = &[
     asset!("api.js", SCRIPT),
+    asset!("asset-library.js", SCRIPT),
     asset!("assets.js", SCRIPT),
     asset!("audit.js", SCRIPT),
     asset!("base.js", SCRIPT),
@@ -68,6 +69,7 @@ pub const ASSETS: &[Asset] = &[
     asset!("icons.js", SCRIPT),
     asset!("json-view.js", SCRIPT),
     asset!("keys.js", SCRIPT),
+    asset!("labels.js", SCRIPT),
     asset!("main.js", SCRIPT),
     asset!("nodes.js", SCRIPT),
     asset!("operations.js", SCRIPT),
@@ -88,6 +90,7 @@ pub const ASSETS: &[Asset] = &[
     asset!("sign-in.js", SCRIPT),
     asset!("templates.js", SCRIPT),
     asset!("text-de-access.js", SCRIPT),
+    asset!("text-de-assets.js", SCRIPT),
     asset!("text-de-names.js", SCRIPT),
     asset!("text-de.js", SCRIPT),
     asset!("text.js", SCRIPT),

@@ -1,13 +1,16 @@
-// Pictures in a template: uploaded into it, used by name.
+// Pictures of a template: uploaded into it, or stored for all templates; used by name.
 
 /** @import { PageEvent } from "./vendor-htm.js" */
 /** @import { EditedDocument } from "./edited-document.js" */
+/** @import { AssetEntry } from "./types.js" */
 
-import { html } from "./base.js";
+import { html, useSignal } from "./base.js";
+import { bearer } from "./api.js";
+import { addressOf, isPicture, loadAssets } from "./asset-library.js";
 import { escape } from "./pointer.js";
 import { TextControl } from "./fields.js";
 import { Icon } from "./icons.js";
-import { say } from "./parts.js";
+import { Dialog, Failure, Loading, say, useLoaded } from "./parts.js";
 import { bytes, t, tn } from "./text.js";
 
 /** Largest picture, in bytes: it is a part of the template. */
@@ -72,12 +75,39 @@ function Upload({ editing, onDone }) {
 export function SourceControl({ editing, pointer, id, value, onChange, invalid }) {
   const { assets = {} } = editing.document.value;
   const names = Object.keys(assets);
+  const choosing = useSignal(false);
+  const take = (/** @type {string} */ name) => { choosing.value = false; onChange(name); };
   return html`<div>
     <${TextControl} ...${{ editing, pointer, id, value, onChange, invalid }} />
     <div class="row swatches">
       ${names.map((name) => html`<button type="button" class="asset" aria-pressed=${value === name} title=${name} onClick=${() => onChange(name)}>
         <img src=${assets[name]} alt=${name} /></button>`)}
-      <${Upload} editing=${editing} onDone=${(/** @type {string} */ name) => editing.set(pointer, name)} /></div></div>`;
+      <${Upload} editing=${editing} onDone=${(/** @type {string} */ name) => editing.set(pointer, name)} />
+      ${!bearer.value && html`<button type="button" class="button" onClick=${() => { choosing.value = true; }}>
+        <${Icon} name="image" />${t("From the assets")}</button>`}</div>
+    ${choosing.value && html`<${StoredPictures} chosen=${value} onTake=${take} onClose=${() => { choosing.value = false; }} />`}</div>`;
+}
+
+/**
+ * The pictures that are stored for all templates, to choose one.
+ * @param {{chosen: string | undefined, onTake: (name: string) => void, onClose: () => void}} props
+ */
+function StoredPictures({ chosen, onTake, onClose }) {
+  const { value, error, again } = useLoaded(loadAssets, []);
+  const search = useSignal("");
+  const pictures = (value ?? []).filter((one) => isPicture(one) && one.name.toLowerCase().includes(search.value.trim().toLowerCase()));
+  return html`<${Dialog} wide title=${t("Choose a picture")} onClose=${onClose}>
+    <label class="search">
+      <span class="away">${t("Search assets")}</span><${Icon} name="search" />
+      <input class="input" type="search" placeholder=${t("Search assets")} value=${search.value}
+          onInput=${(event) => { search.value = event.currentTarget.value; }} /></label>
+    ${error && html`<${Failure} error=${error} onRetry=${again} />`}${!value && !error && html`<${Loading} rows=${2} />`}
+    ${value && pictures.length === 0 && html`<p class="quiet">${t("No picture is here. The page “Assets” takes new ones.")}</p>`}
+    <div class="cards assets">${pictures.map((/** @type {AssetEntry} */ one) => html`<button type="button" class="card" key=${one.name}
+        aria-pressed=${chosen === one.name} onClick=${() => onTake(one.name)}>
+      <div class="card-look"><img src=${addressOf(one)} alt="" loading="lazy" /></div>
+      <div class="card-text"><b class="cut">${one.name}</b></div></button>`)}</div>
+    <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button></div></${Dialog}>`;
 }
 
 /**

@@ -7,6 +7,8 @@ import { html, useSignal } from "./base.js";
 import { asError, list, request } from "./api.js";
 import { Failure, Loading, useLoaded, Dialog } from "./parts.js";
 import { Icon } from "./icons.js";
+import { LabelButton, LabelDialog, LabelFilter, Labels, labelsOf } from "./labels.js";
+import { may } from "./session.js";
 import { t, when } from "./text.js";
 
 const STARTER = {
@@ -21,6 +23,10 @@ const STARTER = {
 export function Flows({ session }) {
   const { value, error, again } = useLoaded(() => /** @type {Promise<FlowEntry[]>} */ (list("flows", "flows")), []);
   const adding = useSignal(false);
+  const label = useSignal("");
+  const labelling = useSignal(/** @type {FlowEntry | null} */ (null));
+  const labels = labelsOf(value ?? []);
+  const shown = (value ?? []).filter((one) => !label.value || (one.labels ?? []).includes(label.value));
   return html`<main class="content">
     <header class="head">
       <h1>${t("Flows")}</h1><span class="grow"></span>
@@ -29,14 +35,18 @@ export function Flows({ session }) {
     ${error && html`<${Failure} error=${error} onRetry=${again} />`}${!value && !error && html`<${Loading} />`}
     ${value?.length === 0 && html`<div class="empty">
       <h2>${t("No flows yet")}</h2><p>${t("A flow takes a webhook, works in steps, and answers.")}</p></div>`}
+    ${labels.length > 0 && html`<div class="filters"><${LabelFilter} all=${labels} chosen=${label} /></div>`}
     ${value && value.length > 0 && html`<table class="table">
       <thead><tr><th>${t("Flow")}</th><th>${t("Key")}</th><th>${t("State")}</th><th class="end">${t("Last change")}</th></tr></thead>
-      <tbody>${value.map((one) => html`<tr key=${one.key}>
-        <td><a class="whole" href=${`#/flows/${one.key}`}>${one.name || one.key}</a></td><td><code class="quiet">${one.key}</code></td>
+      <tbody>${shown.map((one) => html`<tr key=${one.key}>
+        <td><a class="whole" href=${`#/flows/${one.key}`}>${one.name || one.key}</a> <${Labels} labels=${one.labels} /></td><td><code class="quiet">${one.key}</code></td>
         <td>
           ${one.published ? html`<span class="badge ok">${t("v{version} live", { version: one.published })}</span>` : html`<span class="badge warn">${t("Draft only")}</span>`}
           ${one.published && one.published !== one.version ? html` <span class="badge on">${t("Draft changes")}</span>` : ""}</td>
-        <td class="end num">${when(one.updatedAt)}</td></tr>`)}</tbody></table>`}
+        <td class="end num">${when(one.updatedAt)}
+          ${may(session, "draft") && html`<${LabelButton} entry=${one} onOpen=${() => { labelling.value = one; }} />`}</td></tr>`)}</tbody></table>`}
+    ${labelling.value && html`<${LabelDialog} kind="flows" entry=${labelling.value} all=${labels} onClose=${() => { labelling.value = null; }}
+        onDone=${() => { labelling.value = null; again(); }} />`}
     ${adding.value && html`<${NewFlow} onClose=${() => { adding.value = false; }} />`}</main>`;
 }
 

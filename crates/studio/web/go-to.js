@@ -17,7 +17,7 @@ const MOST = 12;
 const RUN = /^[0-9a-z]{20,32}$/;
 
 const pages = () => [
-  ["templates", t("Templates"), "document"], ["flows", t("Flows"), "flow"], ["runs", t("Runs"), "runs"],
+  ["templates", t("Templates"), "document"], ["assets", t("Assets"), "image"], ["flows", t("Flows"), "flow"], ["runs", t("Runs"), "runs"],
   ["runs?state=failed", t("Failed runs"), "error"], ["convert", t("Convert files"), "convert"], ["operations", t("Operations"), "chart"],
   ["audit", t("Audit log"), "history"], ["keys", t("API keys"), "key"], ["templates?new=1", t("New template"), "plus"],
 ].map(([place, name, icon]) => ({ place, name, key: "", icon }));

@@ -20,7 +20,7 @@ const paths = {
   compare: "M4 5h7v14H4zM13 5h7v14h-7z", warning: "M12 4 2.500 20h19zM12 10v4M12 17h.01", error: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 8v5M12 16h.01", tick: "M5 13l4 4 10-11", more: "M5 12h.01M12 12h.01M19 12h.01",
   pen: "M4 20l1-4L16 5l3 3L8 19zM14 7l3 3",
   key: "M15 4a5 5 0 1 0 0 10 5 5 0 0 0 0-10zM11 12l-8 8M6 17l2 2", play: "M7 5l12 7-12 7z", retry: "M20 12a8 8 0 1 1-3-6.200M20 4v4h-4", stop: "M6 6h12v12H6z", grip: "M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01", data: "M4 6c0-3 16-3 16 0v12c0 3-16 3-16 0zM4 6c0 3 16 3 16 0M4 12c0 3 16 3 16 0",
-  sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v3M12 19v3M2 12h3M19 12h3", file: "M6 3h8l5 5v13H6z",
+  tag: "M4 4h8l8 8-8 8-8-8zM8 8h.01", sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v3M12 19v3M2 12h3M19 12h3", file: "M6 3h8l5 5v13H6z",
 };
 
 /**

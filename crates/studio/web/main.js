@@ -6,6 +6,7 @@ import { html, render, signal, useEffect, useSignal, memory, names } from "./bas
 import { asError, json, request, signedOut, online } from "./api.js";
 import { Editor } from "./editor.js";
 import { begin, Embedded, isEmbedded } from "./embed.js";
+import { AssetLibrary } from "./asset-library.js";
 import { Templates } from "./templates.js";
 import { Versions } from "./versions.js";
 import { Runs } from "./runs.js";
@@ -52,6 +53,7 @@ function Page({ session }) {
   if (first === "flows") return html`<${Flows} session=${session} />`;
   if (first === "runs" && second) return html`<${Run} key=${second} id=${second} />`;
   if (first === "runs") return html`<${Runs} key=${place.value} />`;
+  if (first === "assets") return html`<${AssetLibrary} session=${session} />`;
   if (first === "convert") return html`<${Convert} />`;
   if (first === "audit") return html`<${AuditLog} />`;
   if (first === "keys") return html`<${Keys} />`;
@@ -73,7 +75,7 @@ function Nav({ session, onGo }) {
   return html`<nav class="nav" aria-label=${t("Main")}>
     <a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>
     <button type="button" class="go-button" onClick=${onGo}><${Icon} name="search" /><span>${t("Go to")}…</span><kbd>Ctrl K</kbd></button>
-    ${link("templates", t("Templates"), "document")}${link("flows", t("Flows"), "flow")}
+    ${link("templates", t("Templates"), "document")}${link("assets", t("Assets"), "image")}${link("flows", t("Flows"), "flow")}
     ${may(session, "runs") && link("runs", t("Runs"), "runs")}${may(session, "render") && link("convert", t("Convert files"), "convert")}
     ${link("operations", t("Operations"), "chart")}
     ${may(session, "admin") && html`${link("audit", t("Audit log"), "history")}${link("keys", t("Keys"), "key")}`}

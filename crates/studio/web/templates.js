@@ -13,6 +13,8 @@ import { asError, list, json, request, root, statusOf, Problem } from "./api.js"
 import { gallery } from "./gallery.js";
 import { Dialog, Failure, Loading, useLoaded } from "./parts.js";
 import { Icon } from "./icons.js";
+import { LabelButton, LabelDialog, LabelFilter, Labels, labelsOf } from "./labels.js";
+import { may } from "./session.js";
 import { number, t, when } from "./text.js";
 
 const KEY = /^[a-z0-9][a-z0-9._-]{0,127}$/;
@@ -29,7 +31,7 @@ async function load() {
   const all = new Map(templates.map((one) => [one.key, /** @type {Listed} */ ({ ...one, draft: null })]));
   for (const draft of drafts) {
     const known = all.get(draft.key);
-    all.set(draft.key, { key: draft.key, version: known?.version ?? null, name: draft.name, updatedAt: draft.updatedAt, draft });
+    all.set(draft.key, { ...known, key: draft.key, version: known?.version ?? null, name: draft.name, updatedAt: draft.updatedAt, draft });
   }
   return [...all.values()];
 }
@@ -85,13 +87,17 @@ export function Templates({ session }) {
   const search = useSignal(new URLSearchParams(location.hash.split("?")[1] ?? "").get("q") ?? "");
   const order = useSignal("changed");
   const state = useSignal("");
+  const label = useSignal("");
+  const labelling = useSignal(/** @type {Listed | null} */ (null));
+  const labels = useMemo(() => labelsOf(value ?? []), [value]);
   const adding = useSignal(location.hash.includes("new=1"));
   const shown = useMemo(() => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = (value ?? []).filter((one) => words.every((word) => `${one.key} ${one.name}`.toLowerCase().includes(word)))
-      .filter((one) => !state.value || (state.value === "live" ? one.version && !one.draft : Boolean(one.draft)));
+    const found = (value ?? []).filter((one) => words.every((word) => `${one.key} ${one.name} ${(one.labels ?? []).join(" ")}`.toLowerCase().includes(word)))
+      .filter((one) => !state.value || (state.value === "live" ? one.version && !one.draft : Boolean(one.draft)))
+      .filter((one) => !label.value || (one.labels ?? []).includes(label.value));
     return found.sort((one, other) => (order.value === "changed" ? other.updatedAt.localeCompare(one.updatedAt) : (one.name || one.key).localeCompare(other.name || other.key)));
-  }, [value, search.value, order.value, state.value]);
+  }, [value, search.value, order.value, state.value, label.value]);
   const find = (/** @type {string} */ text) => {
     search.value = text;
     history.replaceState(null, "", text ? `#/templates?q=${encodeURIComponent(text)}` : "#/templates");
@@ -109,6 +115,7 @@ export function Templates({ session }) {
       <select class="select" aria-label=${t("State")} value=${state.value} onChange=${(event) => { state.value = event.currentTarget.value; }}>
         <option value="">${t("All states")}</option><option value="live">${t("Live")}</option>
         <option value="draft">${t("With a draft")}</option></select>
+      <${LabelFilter} all=${labels} chosen=${label} />
       <select class="select" aria-label=${t("Order")} value=${order.value} onChange=${(event) => { order.value = event.currentTarget.value; }}>
         <option value="changed">${t("Last change")}</option><option value="name">${t("Name")}</option></select></div>
     ${error && html`<${Failure} error=${error} onRetry=${again} />`}${!value && !error && html`<${Loading} />`}
@@ -117,15 +124,19 @@ export function Templates({ session }) {
       ${session.mayChange && html`<button type="button" class="button primary" onClick=${() => { adding.value = true; }}>${t("Open the gallery")}</button>`}</div>`}
     ${value && value.length > 0 && shown.length === 0 && html`<div class="empty">
       <p>${t("No template matches “{text}”.", { text: search.value })}</p>
-      <button type="button" class="button" onClick=${() => { find(""); state.value = ""; }}>${t("Show all")}</button></div>`}
-    <div class="cards">${shown.map((one) => html`<a class="card" key=${one.key} href=${`#/templates/${one.key}`}>
+      <button type="button" class="button" onClick=${() => { find(""); state.value = ""; label.value = ""; }}>${t("Show all")}</button></div>`}
+    <div class="cards">${shown.map((one) => html`<div class="card-box" key=${one.key}><a class="card" href=${`#/templates/${one.key}`}>
       <div class="card-page">
         <${Thumbnail} template=${one} />${one.draft && one.version && html`<span class="badge on">${t("Draft changes")}</span>`}</div>
       <div class="card-text">
         <div class="row">
           <b class="cut" dir="auto">${one.name || one.key}</b>
           ${one.version ? html`<span class="badge ok">${t("v{version} live", { version: one.version })}</span>` : html`<span class="badge warn">${t("Draft only")}</span>`}</div>
-        <code class="quiet cut">${one.key}</code><p class="card-foot small">${when(one.updatedAt)}</p></div></a>`)}</div>
+        <code class="quiet cut">${one.key}</code><${Labels} labels=${one.labels} />
+        <p class="card-foot small">${when(one.updatedAt)}</p></div></a>
+      ${one.version && may(session, "draft") && html`<${LabelButton} entry=${one} onOpen=${() => { labelling.value = one; }} />`}</div>`)}</div>
+    ${labelling.value && html`<${LabelDialog} kind="templates" entry=${labelling.value} all=${labels} onClose=${() => { labelling.value = null; }}
+        onDone=${() => { labelling.value = null; again(); }} />`}
     ${adding.value && html`<${Gallery} taken=${value ?? []} onClose=${() => { adding.value = false; }} />`}</main>`;
 }
 

@@ -1,11 +1,13 @@
 // German words of the page.
 
 import { access } from "./text-de-access.js";
+import { assets } from "./text-de-assets.js";
 import { names } from "./text-de-names.js";
 
 /** By their English words. */
 export const german = {
   ...access,
+  ...assets,
   ...names,
   "a caller that waits": "einem Aufrufer, der wartet",
   "A column for each field of the sample data": "Eine Spalte für jedes Feld der Beispieldaten",

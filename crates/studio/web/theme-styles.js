@@ -1,5 +1,6 @@
 // Fonts, colors and styles of a theme, with what the engine takes where a theme says nothing.
 
+/** @import { Signal } from "./vendor-signals.js" */
 /** @import { Schema, Style, Template } from "./types.js" */
 /**
  * @typedef {keyof typeof COLORS} ColorName
@@ -7,6 +8,8 @@
  *   ratio: number | null, passes: boolean | null}} Pair
  */
 
+import { signal } from "./base.js";
+import { bearer, json } from "./api.js";
 import { get, set, remove, escape, tokens } from "./pointer.js";
 import { contrast, needed } from "./contrast.js";
 import { namesIn, schemaAt } from "./schema.js";
@@ -14,8 +17,26 @@ import { namesIn, schemaAt } from "./schema.js";
 /** Colors of the engine, as in crates/document/src/style_sheet/builtin.rs. */
 export const COLORS = { text: "#1f2933", primary: "#1f4e79", muted: "#616e7c", border: "#c5cdd6", surface: "#f3f6f9" };
 
-/** Families that every service has; those that fonts of a machine add are not known here. */
+/** Families that every service has, for those who may not ask which others it has. */
 const FAMILIES = ["Liberation Sans", "Liberation Serif", "Liberation Mono", "Noto Sans Arabic", "Noto Sans JP"];
+
+/**
+ * Families of the service, once they are known.
+ * @type {Signal<string[]>}
+ */
+const known = signal(FAMILIES);
+let isAsked = false;
+
+/** Asks the service which families it has, once. An editor in a frame may not ask. */
+function ask() {
+  if (isAsked || bearer.value) return;
+  isAsked = true;
+  /** @type {Promise<{families: {name: string}[]}>} */ (json("GET", "fonts")).then(
+    (answer) => { known.value = answer.families.map((one) => one.name); },
+    // Other names are typed then.
+    () => {},
+  );
+}
 
 /** @type {{color: ColorName}} */
 const primary = { color: "primary" };
@@ -47,11 +68,12 @@ export const colorsOf = (document) => ({ ...COLORS, ...document.theme?.colors })
 export const groundOf = (document) => document.page?.background?.color ?? "#ffffff";
 
 /**
- * Families to choose from: those that are always there, and those that the document names.
+ * Families to choose from: those of the service, and those that the document names.
  * @param {Template} document
  */
 export function families(document) {
-  const found = new Set(FAMILIES);
+  ask();
+  const found = new Set(known.value);
   const all = [...Object.values(document.theme?.fonts ?? {}), ...Object.values(document.theme?.styles ?? {}).map((one) => one?.fontFamily)];
   for (const one of all.flat()) if (typeof one === "string") found.add(one);
   return [...found].sort((one, other) => one.localeCompare(other));

@@ -148,6 +148,30 @@ export interface TemplateEntry {
   name: string;
   version: number | null;
   updatedAt: string;
+  labels?: string[];
+}
+
+/** What has labels in a list. */
+export interface Labelled {
+  key: string;
+  name: string;
+  labels?: string[];
+}
+
+export interface AssetEntry {
+  name: string;
+  version: number;
+  mediaType: string;
+  families?: string[];
+  sizeBytes: number;
+  updatedAt: string;
+}
+
+/** A template that uses an asset. */
+export interface AssetUse {
+  key: string;
+  name: string;
+  draft: boolean;
 }
 
 export interface DraftEntry {
@@ -186,6 +210,7 @@ export interface FlowEntry {
   version: number;
   published?: number | null;
   updatedAt: string;
+  labels?: string[];
 }
 
 export interface StepReport {

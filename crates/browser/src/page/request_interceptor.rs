@@ -148,7 +148,8 @@ impl RequestInterceptor {
     }
 
     async fn answer(self: &Arc<Self>, paused: Paused, loads: &mut JoinSet<()>) {
-        match self.decide(&paused) {
+        let file = self.file(&paused).await;
+        match self.decide(&paused, file) {
             Decision::Found(file) => {
                 let headers = [("content-type".to_owned(), file.media_type)];
                 self.fulfil(&paused.request_id, 200, &headers, &file.bytes)
@@ -167,7 +168,15 @@ impl RequestInterceptor {
         }
     }
 
-    fn decide(&self, paused: &Paused) -> Decision {
+    /// The file that a request asks for. Reading it may block.
+    async fn file(&self, paused: &Paused) -> Option<File> {
+        let path = file_path(paused.request.url.strip_prefix(ORIGIN)?);
+        let files = self.page_state.change(|state| state.files.clone())?;
+        let read = tokio::task::spawn_blocking(move || files.file(&path));
+        read.await.ok().flatten()
+    }
+
+    fn decide(&self, paused: &Paused, file: Option<File>) -> Decision {
         let url = paused.request.url.as_str();
         self.page_state.change(|state| {
             state.requests += 1;
@@ -177,7 +186,6 @@ impl RequestInterceptor {
             }
             if let Some(path) = url.strip_prefix(ORIGIN) {
                 let path = file_path(path);
-                let file = state.files.as_ref().and_then(|files| files.file(&path));
                 if let Some(file) = file {
                     return Decision::Found(file);
                 }

@@ -183,7 +183,8 @@ impl Binder<'_> {
         if let Some(address) = assets.get(source) {
             return decode(address);
         }
-        if let Some(bytes) = self.host.asset(source) {
+        let wanted = self.compiled.template().pins.asset(source);
+        if let Some(bytes) = self.host.asset(&wanted) {
             return Ok(bytes);
         }
         let shown: String = source.chars().take(60).collect();
@@ -244,6 +245,21 @@ pub(super) fn too_large(message: String) -> Failure {
     Failure {
         hint: Some("reduce the size of the picture before adding it".to_owned()),
         ..Failure::new("image-too-large", message)
+    }
+}
+
+/// The media type of a picture that templates can show, by its content.
+#[must_use]
+pub fn media_type_of_picture(bytes: &[u8]) -> Option<&'static str> {
+    if svg::is_svg(bytes) {
+        return Some("image/svg+xml");
+    }
+    match imagesize::image_type(bytes).ok()? {
+        ImageType::Png => Some("image/png"),
+        ImageType::Jpeg => Some("image/jpeg"),
+        ImageType::Gif => Some("image/gif"),
+        ImageType::Webp => Some("image/webp"),
+        _ => None,
     }
 }
 

@@ -36,7 +36,7 @@ mod table;
 mod tests;
 mod walk;
 
-pub use self::svg::svg_picture;
+pub use self::{image::media_type_of_picture, svg::svg_picture};
 
 use std::sync::Arc;
 

@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::template::{Margins, Orientation, PaperSize};
+use crate::{
+    pins::Pins,
+    template::{Margins, Orientation, PaperSize},
+};
 
 /// An HTML template, printed by Chromium.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -65,6 +68,9 @@ pub struct HtmlTemplate {
     /// Runs the page's scripts.
     #[serde(default)]
     pub java_script: bool,
+    /// Versions of stored assets that it keeps to.
+    #[serde(skip)]
+    pub pins: Pins,
 }
 
 fn default_locale() -> String {

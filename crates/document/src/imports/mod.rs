@@ -9,6 +9,7 @@ mod tests;
 
 pub use self::link::input_schema;
 pub(crate) use self::link::{has_imports, link};
+pub(crate) use self::source::member_around;
 pub use self::source::{Wanted, embed, strip, wanted};
 
 /// Most imports of a template.

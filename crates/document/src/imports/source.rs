@@ -1,7 +1,7 @@
 //! Embeds imported templates in the source of the one that imports them, and takes them out again.
 //! Both leave everything else in the source as its author wrote it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -90,27 +90,33 @@ pub fn strip(source: &[u8]) -> Cow<'_, [u8]> {
         let Some(content) = import.ok().and_then(|import| import.content) else {
             continue;
         };
-        let start = offset(text, content.get());
-        let end = start + content.get().len();
-        let Some(member) = member_before(&text[..start]) else {
+        let Some(member) = member_around(text, content.get()) else {
             continue;
         };
-        let (start, end) = match text[..member].trim_end().strip_suffix(',') {
-            Some(before) => (before.len(), end),
-            // The first member: the comma after it goes with it.
-            None => match text[end..].trim_start().strip_prefix(',') {
-                Some(after) => (member, text.len() - after.len()),
-                None => (member, end),
-            },
-        };
-        stripped.extend_from_slice(&source[from..start]);
-        from = end;
+        stripped.extend_from_slice(&source[from..member.start]);
+        from = member.end;
     }
     if from == 0 {
         return Cow::Borrowed(source);
     }
     stripped.extend_from_slice(&source[from..]);
     Cow::Owned(stripped)
+}
+
+/// Where the member of `text` is whose value is `value`, a slice of it, with a comma that belongs to
+/// it.
+pub(crate) fn member_around(text: &str, value: &str) -> Option<Range<usize>> {
+    let start = offset(text, value);
+    let end = start + value.len();
+    let member = member_before(&text[..start])?;
+    Some(match text[..member].trim_end().strip_suffix(',') {
+        Some(before) => before.len()..end,
+        // The first member: the comma after it goes with it.
+        None => match text[end..].trim_start().strip_prefix(',') {
+            Some(after) => member..text.len() - after.len(),
+            None => member..end,
+        },
+    })
 }
 
 /// Where the member `"content":` at the end of `text` starts. Its letters may be escaped, but no

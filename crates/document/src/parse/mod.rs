@@ -15,7 +15,9 @@ use serde_json::Value as Json;
 use crate::{
     Diagnostic,
     html::HtmlTemplate,
-    imports, pointer,
+    imports,
+    pins::Pins,
+    pointer,
     template::{Template, dynamic::DynamicParts},
 };
 
@@ -57,7 +59,8 @@ pub fn template_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
 }
 
 /// Parses a template, checking only its structure.
-pub(crate) fn structure_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
+pub(crate) fn structure_from_json(mut json: Json) -> Result<Template, Vec<Diagnostic>> {
+    let pins = Pins::take(&mut json);
     let linked = match imports::has_imports(&json) {
         false => json,
         true if depth_exceeds(&json, MAX_DEPTH) => return Err(vec![too_deep()]),
@@ -67,12 +70,15 @@ pub(crate) fn structure_from_json(json: Json) -> Result<Template, Vec<Diagnostic
     };
     let (mut template, dynamic): (Template, _) = checked(linked, &structure::DOCUMENT)?;
     template.dynamic = dynamic;
+    template.pins = pins;
     Ok(template)
 }
 
 /// Parses a template of kind `html`, checking only its structure.
-pub(crate) fn html_from_json(json: Json) -> Result<HtmlTemplate, Vec<Diagnostic>> {
-    Ok(checked(json, &structure::HTML)?.0)
+pub(crate) fn html_from_json(mut json: Json) -> Result<HtmlTemplate, Vec<Diagnostic>> {
+    let pins = Pins::take(&mut json);
+    let (template, _) = checked::<HtmlTemplate>(json, &structure::HTML)?;
+    Ok(HtmlTemplate { pins, ..template })
 }
 
 fn checked<T: DeserializeOwned>(

@@ -53,7 +53,7 @@ pub use self::{
     },
     table::*,
 };
-use crate::{Color, Length};
+use crate::{Color, Length, pins::Pins};
 
 /// Text that may contain `{{ expressions }}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -133,6 +133,9 @@ pub struct Template {
     /// Properties with expressions that their types do not have.
     #[serde(skip)]
     pub(crate) dynamic: DynamicParts,
+    /// Versions of stored assets that it keeps to.
+    #[serde(skip)]
+    pub pins: Pins,
 }
 
 fn default_locale() -> String {

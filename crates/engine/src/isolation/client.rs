@@ -295,6 +295,14 @@ impl World<'_> {
         answer
     }
 
+    /// Answers a request for the fonts of a family.
+    fn fonts(&self, family: &[u8]) -> Vec<u8> {
+        let family = std::str::from_utf8(family).unwrap_or_default();
+        let mut answer = vec![wire::FOUND];
+        answer.extend(serde_json::to_vec(&self.host.fonts(family)).unwrap_or_default());
+        answer
+    }
+
     /// Answers a helper call.
     fn helper(&mut self, call: &[u8]) -> Vec<u8> {
         if self.host.helpers.is_none() {
@@ -333,9 +341,10 @@ fn receive(
             return Err(protocol_violation(cell));
         };
         match *letter {
-            wire::ASSET | wire::HELPER => {
+            wire::ASSET | wire::FONTS | wire::HELPER => {
                 let answer = match *letter {
                     wire::ASSET => world.asset(content),
+                    wire::FONTS => world.fonts(content),
                     _ => world.helper(content),
                 };
                 if cell.send(&answer, deadline).is_err() {

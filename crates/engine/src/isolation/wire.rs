@@ -19,6 +19,8 @@ use crate::Error;
 
 /// Request for an asset; its name follows.
 pub(super) const ASSET: u8 = b'a';
+/// Request for the fonts of a family; its name follows. The answer has names of assets, as JSON.
+pub(super) const FONTS: u8 = b'n';
 /// Request for a helper call; name and arguments follow, as JSON.
 pub(super) const HELPER: u8 = b'h';
 /// Start of a document; its [`Head`] follows.
@@ -233,6 +235,7 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
             },
             now_unix_seconds: head.now_unix_seconds,
             assets: None,
+            stored: None,
             stop: None,
         },
     })

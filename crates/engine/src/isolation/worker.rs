@@ -224,6 +224,12 @@ impl Host for Asking {
         found.then(|| Arc::from(bytes))
     }
 
+    fn fonts(&self, family: &str) -> Vec<String> {
+        let answer = self.ask(wire::FONTS, family.as_bytes());
+        let names = answer.and_then(|(_, names)| serde_json::from_slice(&names).ok());
+        names.unwrap_or_default()
+    }
+
     fn helpers(&self) -> Option<Arc<dyn Helpers>> {
         Some(Arc::new(self.clone()))
     }

@@ -240,6 +240,7 @@ fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
         },
         now_unix_seconds: arguments.now,
         assets: arguments.assets.clone().or(folder),
+        stored: None,
         stop: None,
     })
 }

@@ -1,6 +1,7 @@
 //! Flows behind `platen serve` and `platen worker`, as real processes: what was accepted ends once,
 //! whoever is killed.
 
+mod assets;
 mod authority;
 mod bucket;
 mod client;

@@ -42,6 +42,7 @@ impl StepExecutor<'_> {
             disposition,
         } = options_of(&input["options"])?;
         options.assets.clone_from(&self.services.tools.assets);
+        options.stored.clone_from(&self.services.tools.stored);
         // A stored template belongs to the service; a definition in the input may come from the request.
         let origin = match input["template"].is_string() {
             true => Origin::Owner,

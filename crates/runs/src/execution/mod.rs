@@ -8,6 +8,7 @@ mod document;
 mod file;
 mod journal;
 mod limit;
+mod linked_assets;
 mod load;
 mod mail;
 mod pdf_steps;
@@ -29,6 +30,7 @@ pub use self::{
     file::File,
     journal::{Journal, NoJournal, Progress, Record, Report, StepReport, Stop},
     limit::Limit,
+    linked_assets::LinkedAssets,
     load::{LoadedFlow, load_flow, load_flow_with},
     mail::{Mail, Smtp},
     print::{ChromiumPrint, Print},

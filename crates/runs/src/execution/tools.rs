@@ -5,7 +5,7 @@ use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 use platen_fault::Code;
 use platen_flow::StepError;
 use platen_office::{Document, Error as OfficeError, Job, Options, Source, Target};
-use platen_render::chain;
+use platen_render::{StoredAssets, chain};
 use serde_json::Value as Json;
 use tokio::runtime::Handle;
 
@@ -29,6 +29,8 @@ pub struct Tools {
     pub replay: Option<Arc<dyn Replay>>,
     /// Folder of the assets that templates name.
     pub assets: Option<PathBuf>,
+    /// Assets that the service stores.
+    pub stored: Option<Arc<dyn StoredAssets>>,
 }
 
 /// Converts files. Blocks the thread that calls it.

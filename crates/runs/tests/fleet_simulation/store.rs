@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use platen_storage::{
-    DocumentPage, DocumentStore, Error, NewVersion, Peers, Signal, StoreFuture, StoredDocument,
-    VersionInfo,
+    DocumentPage, DocumentStore, Error, Labels, Listing, NewVersion, Peers, Signal, StoreFuture,
+    StoredDocument, VersionInfo,
     runs::{
         Accepted, Claimed, Ending, ExpiredLease, Hold, Lease, NewRun, Published, Queued, Run,
         RunFilter, RunState, RunStore, Scope, Write,
@@ -330,7 +330,15 @@ impl DocumentStore for Documents {
         })
     }
 
-    fn list(&self, _: Option<String>, _: u32) -> StoreFuture<'_, DocumentPage> {
+    fn list(&self, _: Listing) -> StoreFuture<'_, DocumentPage> {
+        unused()
+    }
+
+    fn labels(&self, _: String) -> StoreFuture<'_, Labels> {
+        unused()
+    }
+
+    fn set_labels(&self, _: String, _: Vec<String>, _: Option<u32>) -> StoreFuture<'_, Labels> {
         unused()
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn document(operations: &[Operation]) -> Json {
         "servers": [{"url": "/"}],
         "tags": [
             {"name": "render", "description": "Rendering and conversion of documents."},
-            {"name": "templates", "description": "Templates and their immutable versions."},
+            {"name": "templates", "description": "Templates, their immutable versions, and what they use: assets and fonts."},
             {"name": "flows", "description": "Flows, their triggers and their runs."},
             {"name": "forms", "description": "Gotenberg-compatible forms."},
             {"name": "service", "description": "Health, metrics and API descriptions."},

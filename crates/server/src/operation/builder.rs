@@ -64,6 +64,12 @@ impl<S> Route<S> {
             .problems(&[400])
     }
 
+    /// Adds the filter by label of a list.
+    pub fn labelled(self) -> Self {
+        let label = value!({"type": "string", "maxLength": 40});
+        self.parameter(query("label", label, "Only those with this label."))
+    }
+
     /// Adds the path parameter for the key of a template or a flow.
     pub fn key(self) -> Self {
         let pattern = value!({"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,127}$"});

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 pub use self::{
     content::{Content, any_json, binary, description, json, schema_of, text},
-    parameter::{IF_NONE_MATCH, Parameter, RANGES, header, path, query},
+    parameter::{IF_NONE_MATCH, Parameter, RANGES, header, path, query, required_header},
     route::{Mounted, Route, delete, get, post, put},
 };
 use crate::scope::Access;

@@ -239,6 +239,9 @@ impl Problem {
                     Resource::Template => {
                         "there is no such template or version: GET /templates lists the templates"
                     }
+                    Resource::Asset => {
+                        "there is no such asset or version: GET /assets lists the assets"
+                    }
                     _ => return problem,
                 }
                 .to_owned(),

@@ -11,9 +11,21 @@ pub(crate) mod validation;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use platen_engine::Engine;
+use platen_render::{RenderOptions, StoredAssets};
 
 use self::{chromium::Chromium, slots::Slots};
-use crate::{metrics::Metrics, templates::TemplateRepository};
+use crate::{assets::AssetStore, metrics::Metrics, templates::TemplateRepository};
+
+impl Renderer {
+    /// `options` with the assets that templates reference.
+    pub(crate) fn with_assets(&self, options: RenderOptions) -> RenderOptions {
+        RenderOptions {
+            assets: self.assets_dir.clone(),
+            stored: Some(Arc::clone(&self.assets) as Arc<dyn StoredAssets>),
+            ..options
+        }
+    }
+}
 
 /// Dependencies of a rendering.
 pub struct Renderer {
@@ -30,4 +42,6 @@ pub struct Renderer {
     pub timeout: Duration,
     /// Folder of the assets that templates reference.
     pub assets_dir: Option<PathBuf>,
+    /// Assets that the service stores.
+    pub(crate) assets: Arc<AssetStore>,
 }

@@ -2,9 +2,10 @@
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use platen_fault::Code;
+use platen_storage::Listing;
 use serde::Deserialize;
 
-use crate::problem::Problem;
+use crate::{labels, problem::Problem};
 
 /// Most entries of one page of a list.
 pub(crate) const MAX_PAGE: u32 = 500;
@@ -27,6 +28,49 @@ impl PageQuery {
             )),
             limit => Ok(limit.unwrap_or(DEFAULT_PAGE)),
         }
+    }
+
+    /// The documents that are asked for.
+    pub(crate) fn listing(self) -> Result<Listing, Problem> {
+        let limit = self.limit()?;
+        Ok(Listing::page(self.after, limit))
+    }
+
+    /// The version behind which a list of versions goes on.
+    pub(crate) fn before(&self) -> Result<Option<u32>, Problem> {
+        let before = self.after.as_deref().map(str::parse::<u32>).transpose();
+        before.map_err(|_| {
+            Problem::new(
+                Code::InvalidRequest,
+                "`after` must be the `next` of the previous page",
+            )
+        })
+    }
+}
+
+/// Query of a list of documents with labels.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LabelledQuery {
+    limit: Option<u32>,
+    after: Option<String>,
+    label: Option<String>,
+}
+
+impl LabelledQuery {
+    /// The documents that are asked for.
+    pub(crate) fn listing(self) -> Result<Listing, Problem> {
+        if let Some(label) = &self.label {
+            labels::check(label)?;
+        }
+        let page = PageQuery {
+            limit: self.limit,
+            after: self.after,
+        };
+        Ok(Listing {
+            label: self.label,
+            ..page.listing()?
+        })
     }
 }
 

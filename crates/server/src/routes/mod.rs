@@ -1,5 +1,6 @@
 //! The routes of Platen's own API, one module per domain.
 
+pub(crate) mod assets;
 pub(crate) mod audit;
 pub(crate) mod convert;
 mod docs;
@@ -7,6 +8,7 @@ pub(crate) mod documentation;
 pub(crate) mod editor;
 pub(crate) mod extract;
 pub(crate) mod flows;
+pub(crate) mod fonts;
 pub(crate) mod health;
 pub(crate) mod invoice;
 pub(crate) mod keys;

@@ -1,16 +1,29 @@
 //! Embeds the versions that a template imports in its source.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use platen_document::{
     Diagnostic, MAX_TEMPLATE_BYTES,
     imports::{Wanted, embed, strip, wanted},
+    pins::unpin,
 };
 use platen_fault::Code;
 use platen_storage::Error;
 
 use super::TemplateRepository;
 use crate::problem::Problem;
+
+/// A stored template as its author wrote it: without what its imports gave, and without the versions
+/// of its assets.
+pub(crate) fn as_written(source: &[u8]) -> Cow<'_, [u8]> {
+    match unpin(source) {
+        Cow::Borrowed(source) => strip(source),
+        Cow::Owned(plain) => match strip(&plain) {
+            Cow::Borrowed(_) => Cow::Owned(plain),
+            Cow::Owned(stripped) => Cow::Owned(stripped),
+        },
+    }
+}
 
 impl TemplateRepository {
     /// `source` with the content of the versions that it imports. A stored template keeps them:
@@ -20,7 +33,7 @@ impl TemplateRepository {
     /// 422 for versions that are not there, and if all of it is too large.
     pub(crate) async fn with_imports(&self, source: &[u8]) -> Result<Arc<[u8]>, Problem> {
         // Content that the client sends may be of another version.
-        let source = strip(source);
+        let source = as_written(source);
         let (mut contents, mut found) = (Vec::new(), Vec::new());
         let mut size = source.len();
         for wanted in wanted(&source) {
@@ -30,8 +43,13 @@ impl TemplateRepository {
                 .await
             {
                 Ok(stored) => {
-                    size += stored.source.len();
-                    contents.push((wanted, stored.source));
+                    // The template that is stored keeps to versions of assets of its own.
+                    let content: Arc<[u8]> = match unpin(&stored.source) {
+                        Cow::Borrowed(_) => stored.source,
+                        Cow::Owned(plain) => plain.into(),
+                    };
+                    size += content.len();
+                    contents.push((wanted, content));
                 }
                 Err(Error::NotFound) => found.push(self.not_found(wanted).await?),
                 Err(error) => return Err(self.problem(&error)),

@@ -24,6 +24,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::broadcast::error::RecvError;
 
 use self::cache::{Cache, Identity};
+pub(crate) use self::imports::as_written;
 use crate::{config::Config, metrics::Metrics, problem::Problem};
 
 /// A repository of templates or flows.

@@ -1,4 +1,4 @@
-//! Versioned documents: templates and flows. Versions are immutable, and a version number is never
+//! Versioned documents: templates, flows and assets. Versions are immutable, and a version number is never
 //! used again, not even after a document was deleted and created anew.
 
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use super::StoreFuture;
 
 /// A store of documents of one kind.
 pub trait DocumentStore: Send + Sync {
-    /// Documents in the order of their keys, those after `after`, at most `limit`.
-    fn list(&self, after: Option<String>, limit: u32) -> StoreFuture<'_, DocumentPage>;
+    /// Documents in the order of their keys.
+    fn list(&self, wanted: Listing) -> StoreFuture<'_, DocumentPage>;
 
     /// A version of a document; the current one if `version` is `None`.
     ///
@@ -54,6 +54,24 @@ pub trait DocumentStore: Send + Sync {
     /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
     fn delete(&self, key: String, expected: u32) -> StoreFuture<'_, ()>;
 
+    /// The labels of a document.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound).
+    fn labels(&self, key: String) -> StoreFuture<'_, Labels>;
+
+    /// Replaces the labels of a document, if `expected` is their revision; any revision if it is
+    /// `None`. No label contains a line break.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
+    fn set_labels(
+        &self,
+        key: String,
+        labels: Vec<String>,
+        expected: Option<u32>,
+    ) -> StoreFuture<'_, Labels>;
+
     /// Versions of a document, newest first, those below `before`, at most `limit`.
     ///
     /// # Errors
@@ -69,16 +87,72 @@ pub trait DocumentStore: Send + Sync {
     fn check(&self) -> StoreFuture<'_, ()>;
 }
 
+/// Which documents a list has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Those whose key comes after this one.
+    pub after: Option<String>,
+    /// At most so many.
+    pub limit: u32,
+    /// Those with this label.
+    pub label: Option<String>,
+}
+
+impl Listing {
+    /// The first `limit` documents behind `after`.
+    #[must_use]
+    pub fn page(after: Option<String>, limit: u32) -> Self {
+        Self {
+            after,
+            limit,
+            label: None,
+        }
+    }
+}
+
+/// The labels of a document. They belong to all its versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// The labels, in the order in which they were given.
+    pub labels: Vec<String>,
+    /// Changes with each write; 0 before the first.
+    pub revision: u32,
+}
+
+impl Labels {
+    /// How the databases write labels: each on a line, with a break before the first, so that a
+    /// search for a label between two breaks finds it whole.
+    pub(super) fn written(labels: &[String]) -> String {
+        match labels {
+            [] => String::new(),
+            _ => format!("\n{}\n", labels.join("\n")),
+        }
+    }
+
+    /// The labels that [`Labels::written`] wrote.
+    pub(super) fn read(text: &str) -> Vec<String> {
+        text.lines()
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// What the text of a document's labels contains if it has `label`; of all, if there is none.
+    pub(super) fn sought(label: Option<&str>) -> String {
+        label.map_or_else(String::new, |label| format!("\n{label}\n"))
+    }
+}
+
 /// A new version of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewVersion {
     /// Key of the document.
     pub key: String,
-    /// Display name.
+    /// Display name; the media type of an asset.
     pub name: String,
-    /// The document as JSON.
+    /// The document as JSON; the bytes of an asset.
     pub source: Arc<[u8]>,
-    /// Description of the change.
+    /// Description of the change; what an asset contains.
     pub note: Option<String>,
 }
 
@@ -87,13 +161,12 @@ pub struct NewVersion {
 pub struct StoredDocument {
     /// Its metadata.
     pub info: VersionInfo,
-    /// The document as JSON.
+    /// The document as JSON; the bytes of an asset.
     pub source: Arc<[u8]>,
 }
 
 /// A document in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentSummary {
     /// Key of the document.
     pub key: String,
@@ -103,6 +176,12 @@ pub struct DocumentSummary {
     pub version: u32,
     /// When the current version was written, in milliseconds since 1970-01-01T00:00:00Z.
     pub updated_unix_ms: i64,
+    /// Description of the last change.
+    pub note: Option<String>,
+    /// Size of the current version, in bytes.
+    pub size_bytes: u64,
+    /// Its labels.
+    pub labels: Vec<String>,
 }
 
 /// A page of a list of documents.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use platen_storage::{DocumentStore, Error, NewVersion, PostgresStore, SqliteStore};
+use platen_storage::{DocumentStore, Error, Listing, NewVersion, PostgresStore, SqliteStore};
 
 fn version(key: &str, source: &str) -> NewVersion {
     NewVersion {
@@ -92,10 +92,16 @@ async fn lists_are_paged(store: &dyn DocumentStore) {
     for key in ["p1", "p2", "p3"] {
         store.create(version(key, "x")).await.unwrap();
     }
-    let page = store.list(Some("p".into()), 2).await.unwrap();
+    let page = store
+        .list(Listing::page(Some("p".into()), 2))
+        .await
+        .unwrap();
     let keys: Vec<&str> = page.documents.iter().map(|one| one.key.as_str()).collect();
     assert_eq!((keys, page.more), (vec!["p1", "p2"], true));
-    let page = store.list(Some("p2".into()), 2).await.unwrap();
+    let page = store
+        .list(Listing::page(Some("p2".into()), 2))
+        .await
+        .unwrap();
     assert_eq!((page.documents.len(), page.more), (1, false));
 }
 
@@ -121,11 +127,52 @@ async fn one_of_many_writers_wins(store: Arc<dyn DocumentStore>) {
     assert_eq!(won, 1);
 }
 
+async fn labels_belong_to_a_document(store: &dyn DocumentStore) {
+    let labels = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    for key in ["labels-a", "labels-b"] {
+        store.create(version(key, "x")).await.unwrap();
+    }
+    assert_eq!(store.labels("labels-a".into()).await.unwrap().revision, 0);
+    let two: Vec<String> = labels(&["one", "two words"]);
+    let written = store.set_labels("labels-a".into(), two.clone(), Some(0));
+    assert_eq!(written.await.unwrap().revision, 1);
+    let stale = store.set_labels("labels-a".into(), labels(&[]), Some(0));
+    assert!(matches!(stale.await, Err(Error::Stale(1))));
+    let other = store.set_labels("labels-b".into(), labels(&["two"]), None);
+    assert_eq!(other.await.unwrap().revision, 1);
+    let missing = store.set_labels("labels-c".into(), labels(&[]), None);
+    assert!(matches!(missing.await, Err(Error::NotFound)));
+    for (label, found) in [
+        ("one", &["labels-a"][..]),
+        ("two words", &["labels-a"]),
+        ("two", &["labels-b"]),
+        ("words", &[]),
+    ] {
+        let wanted = Listing {
+            label: Some(label.to_owned()),
+            ..Listing::page(None, 10)
+        };
+        let page = store.list(wanted).await.unwrap();
+        let keys: Vec<_> = page.documents.iter().map(|one| one.key.as_str()).collect();
+        assert_eq!(keys, found, "{label}");
+    }
+    let page = store.list(Listing::page(Some("labels".into()), 1)).await;
+    let first = &page.unwrap().documents[0];
+    assert_eq!((&first.labels, first.size_bytes), (&two, 1));
+    store.delete("labels-a".into(), 1).await.unwrap();
+    let deleted = store.labels("labels-a".into()).await;
+    assert!(matches!(deleted, Err(Error::NotFound)));
+    store.create(version("labels-a", "x")).await.unwrap();
+    let anew = store.labels("labels-a".into()).await.unwrap();
+    assert!(anew.labels.is_empty() && anew.revision == 2, "{anew:?}");
+}
+
 async fn contract(store: Arc<dyn DocumentStore>) {
     store.check().await.unwrap();
     versions_are_immutable(&*store).await;
     numbers_survive_deletion(&*store).await;
     lists_are_paged(&*store).await;
+    labels_belong_to_a_document(&*store).await;
     one_of_many_writers_wins(store).await;
 }
 
@@ -148,6 +195,7 @@ async fn postgres() {
     let store = PostgresStore::open(&url, &options).await.unwrap();
     contract(store.templates()).await;
     contract(store.flows()).await;
+    contract(store.assets()).await;
     let store = PostgresStore::open(&url, &options).await.unwrap();
     assert_eq!(
         store.templates().current_version("a".into()).await.unwrap(),

@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
-use platen_storage::{Error, NewVersion, SqliteStore};
+use platen_storage::{Error, Listing, NewVersion, SqliteStore};
 
 fn document(number: u32) -> NewVersion {
     NewVersion {
@@ -19,7 +19,7 @@ fn document(number: u32) -> NewVersion {
 
 fn count(store: &SqliteStore) -> u32 {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let listed = runtime.block_on(store.templates().list(None, 1_000_000));
+    let listed = runtime.block_on(store.templates().list(Listing::page(None, 1_000_000)));
     let listed = listed.unwrap().documents;
     for (number, found) in listed.iter().enumerate() {
         assert_eq!(found.key, document(number as u32).key, "a gap");

@@ -146,6 +146,7 @@ fn page_template(path: &Path, html: String) -> HtmlTemplate {
         assets: std::collections::BTreeMap::new(),
         page: HtmlPage::default(),
         java_script: false,
+        pins: platen_document::pins::Pins::default(),
     }
 }
 

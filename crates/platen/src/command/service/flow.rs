@@ -16,6 +16,7 @@ use platen_flow::{Finish, StepError, schema as flow_schema};
 use platen_fonts::FontSettings;
 use platen_jail::{Jail, Level, Options};
 use platen_outbound::{Outbound, Settings};
+use platen_render::StoredAssets;
 use platen_runs::execution::{
     File, FlowRunner, LoadedFlow, Memory, NoJournal, Pieces, Report, RunOptions, Services, Tools,
     load_flow,
@@ -227,6 +228,8 @@ pub struct Surroundings {
     pub templates: Option<PathBuf>,
     /// Asset folder for templates.
     pub assets: Option<PathBuf>,
+    /// Stored assets for templates.
+    pub stored: Option<Arc<dyn StoredAssets>>,
     /// Where pieces of users come from.
     pub pieces: Option<Arc<dyn Pieces>>,
     /// What steps may reach.
@@ -271,6 +274,7 @@ impl Surroundings {
                 pieces: self.pieces,
                 replay: None,
                 assets: self.assets,
+                stored: self.stored,
             },
         })
     }
@@ -292,6 +296,7 @@ fn surroundings(arguments: &RunArguments) -> Surroundings {
             .as_ref()
             .or(arguments.templates.as_ref())
             .cloned(),
+        stored: None,
         outbound: Settings {
             allowed_hosts: arguments.hosts.clone(),
             allow_private_addresses: arguments.allow_private_addresses,

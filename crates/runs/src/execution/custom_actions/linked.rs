@@ -161,7 +161,8 @@ impl Pieces for LinkedPieces {
     }
 }
 
-fn agent(trust: &Trust, is_status_error: bool) -> ureq::Agent {
+/// Requests to the app of a worker.
+pub(in crate::execution) fn agent(trust: &Trust, is_status_error: bool) -> ureq::Agent {
     ureq::Agent::config_builder()
         .timeout_global(Some(TIMEOUT))
         .max_redirects(0)

@@ -14,6 +14,8 @@ pub use self::{
 
 use std::sync::Arc;
 
+pub(in crate::execution) use self::linked::agent;
+
 /// Finds pieces. Called from the threads of runs.
 pub trait Pieces: Send + Sync {
     /// The piece of a name and a version.

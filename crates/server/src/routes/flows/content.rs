@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::{
-        extract::{KeyPath, PageQuery, Query},
+        extract::{KeyPath, LabelledQuery, PageQuery, Query},
         templates::{
             VersionDocument, change_note, content::content, precondition::Expected, written,
         },
@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     intake::body,
+    labels,
     problem::Problem,
     rendering::slots::Lane,
     respond::{json, moment},
@@ -56,6 +57,10 @@ pub(crate) struct FlowEntry {
     published: Option<u32>,
     /// Time of the current version, RFC 3339.
     updated_at: String,
+    /// Its labels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    labels: Vec<String>,
 }
 
 /// A page of the versions of a flow.
@@ -85,10 +90,9 @@ fn of_flow(error: platen_storage::Error) -> Problem {
 /// Lists flows.
 pub(crate) async fn list_flows(
     State(api): State<FlowApi>,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<LabelledQuery>,
 ) -> Result<Response, Problem> {
-    let limit = query.limit()?;
-    let page = api.definitions.store().list(query.after, limit).await?;
+    let page = api.definitions.store().list(query.listing()?).await?;
     let next = page.documents.last().filter(|_| page.more);
     let next = next.map(|last| last.key.clone());
     let flows = page
@@ -100,6 +104,7 @@ pub(crate) async fn list_flows(
             key: summary.key,
             name: summary.name,
             version: summary.version,
+            labels: summary.labels,
         })
         .collect();
     Ok(json(StatusCode::OK, &FlowList { flows, next }))
@@ -233,6 +238,25 @@ pub(crate) async fn unpublish_flow(
     current.map_err(of_flow)?;
     api.flows.dispatcher.publish(&path.key, None).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Returns the labels of a flow.
+pub(crate) async fn get_flow_labels(
+    State(api): State<FlowApi>,
+    path: KeyPath,
+) -> Result<Response, Problem> {
+    labels::read(api.definitions.store(), path.key, Resource::Flow).await
+}
+
+/// Replaces the labels of a flow.
+pub(crate) async fn put_flow_labels(
+    State(api): State<FlowApi>,
+    path: KeyPath,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let request = (&*api.intake, &headers, body);
+    labels::write(api.definitions.store(), path.key, Resource::Flow, request).await
 }
 
 /// Reads and validates the flow in a request; invalid flows are not stored.

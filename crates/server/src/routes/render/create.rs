@@ -145,8 +145,8 @@ pub(crate) async fn job_of(
         _ => return Err(no_template()),
     };
     let load = start.elapsed();
-    let (mut options, attachments) = request.options.into_engine()?;
-    options.assets.clone_from(&api.renderer.assets_dir);
+    let (options, attachments) = request.options.into_engine()?;
+    let options = api.renderer.with_assets(options);
     Ok(Job {
         found,
         data: request

@@ -169,16 +169,15 @@ pub(crate) async fn preview_render(
             PictureFormat::Svg => Format::Svg,
             PictureFormat::Png => Format::Png,
         },
-        options: RenderOptions {
+        options: api.renderer.with_assets(RenderOptions {
             locale: request.locale,
             dots_per_inch: request.dpi,
             preview: Some(PreviewPages {
                 first: request.first_page,
                 count: request.page_count,
             }),
-            assets: api.renderer.assets_dir.clone(),
             ..RenderOptions::default()
-        },
+        }),
         attachments: Vec::new(),
         load: start.elapsed(),
     };

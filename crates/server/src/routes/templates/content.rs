@@ -7,10 +7,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{ETAG, HeaderValue, LOCATION},
 };
-use platen_document::{
-    Diagnostic,
-    imports::{input_schema, strip},
-};
+use platen_document::{Diagnostic, imports::input_schema, pins::pin};
 use platen_fault::Resource;
 use platen_storage::{DocumentSummary, NewVersion, StoredDocument};
 use schemars::JsonSchema;
@@ -23,11 +20,14 @@ use super::{
     with_moment, with_version, written,
 };
 use crate::{
+    assets::AssetStore,
     intake::body,
+    labels,
     problem::Problem,
     rendering::slots::Lane,
     respond::{bytes_of, json, moment},
-    routes::extract::{KeyPath, PageQuery, Query},
+    routes::extract::{KeyPath, LabelledQuery, Query},
+    templates::as_written,
 };
 
 /// A page of the list of templates.
@@ -53,6 +53,10 @@ pub(crate) struct TemplateEntry {
     version: u32,
     /// Time of the current version, RFC 3339.
     updated_at: String,
+    /// Its labels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    labels: Vec<String>,
 }
 
 impl From<DocumentSummary> for TemplateEntry {
@@ -62,6 +66,7 @@ impl From<DocumentSummary> for TemplateEntry {
             key: summary.key,
             name: summary.name,
             version: summary.version,
+            labels: summary.labels,
         }
     }
 }
@@ -69,15 +74,10 @@ impl From<DocumentSummary> for TemplateEntry {
 /// Lists templates.
 pub(crate) async fn list_templates(
     State(api): State<TemplateApi>,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<LabelledQuery>,
 ) -> Result<Response, Problem> {
-    let limit = query.limit()?;
-    let page = api
-        .renderer
-        .templates
-        .store()
-        .list(query.after, limit)
-        .await?;
+    let store = api.renderer.templates.store();
+    let page = store.list(query.listing()?).await?;
     let next = page
         .documents
         .last()
@@ -174,8 +174,9 @@ pub(in crate::routes) fn content(stored: StoredDocument, headers: &HeaderMap) ->
     if is_known(headers, &info) {
         return not_modified(info.version);
     }
-    // What its imports gave is kept for rendering; the author wrote only their names.
-    let bytes = match strip(&stored.source) {
+    // What its imports gave and the versions of its assets are kept for rendering; the author wrote
+    // only their names.
+    let bytes = match as_written(&stored.source) {
         Cow::Borrowed(_) => bytes::Bytes::from_owner(stored.source),
         Cow::Owned(stripped) => stripped.into(),
     };
@@ -214,6 +215,8 @@ pub(super) async fn compiled(
     let bytes = api.renderer.templates.with_imports(source).await?;
     let key = key.map(str::to_owned);
     let shared = Arc::clone(&api.renderer);
+    let assets = shared.assets.all().await;
+    let assets = assets.map_err(|error| AssetStore::problem(&error))?;
     api.renderer
         .slots
         .run(Lane::Preview, move |ticket| {
@@ -230,12 +233,39 @@ pub(super) async fn compiled(
                 let mistake = Diagnostic::error("key-mismatch", "/key", message);
                 return Err(Problem::mistakes(vec![mistake]));
             }
+            // The version keeps to the assets of now, and so makes the same documents later.
+            let pins = shared.assets.pins(&bytes, &assets);
+            let source = match pins.is_empty() {
+                true => bytes,
+                false => pin(&bytes, &pins).into(),
+            };
             Ok(NewVersion {
                 key: compiled.key().to_owned(),
                 name: compiled.name().to_owned(),
-                source: bytes,
+                source,
                 note,
             })
         })
         .await
+}
+
+/// Returns the labels of a template.
+pub(crate) async fn get_template_labels(
+    State(api): State<TemplateApi>,
+    path: KeyPath,
+) -> Result<Response, Problem> {
+    let store = api.renderer.templates.store();
+    labels::read(store, path.key, Resource::Template).await
+}
+
+/// Replaces the labels of a template.
+pub(crate) async fn put_template_labels(
+    State(api): State<TemplateApi>,
+    path: KeyPath,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let store = api.renderer.templates.store();
+    let request = (&*api.intake, &headers, body);
+    labels::write(store, path.key, Resource::Template, request).await
 }

@@ -11,7 +11,11 @@ use super::{
 };
 use crate::{
     auth::Scope,
-    operation::{self, Kind, Route, Tag, binary, delete, get, header, post, put, query, text},
+    labels::{self, LabelList},
+    operation::{
+        self, Kind, Route, Tag, binary, delete, get, header, post, put, query, required_header,
+        text,
+    },
     rendering::validation::Validation,
     routes::render::response::DOCUMENT_HEADERS,
 };
@@ -28,9 +32,31 @@ pub(crate) fn routes() -> Vec<Route<TemplateApi>> {
         true if !one.changes_whole() && one.path() != VALIDATE => one.for_editor(),
         _ => one,
     };
-    all.into_iter()
-        .map(|one| mark(one).tag(Tag::Templates))
+    let marked = all.into_iter().map(mark);
+    marked
+        .chain(label_routes())
+        .map(|one| one.tag(Tag::Templates))
         .collect()
+}
+
+fn label_routes() -> Vec<Route<TemplateApi>> {
+    vec![
+        get("/templates/{key}/labels", content::get_template_labels)
+            .scope(Scope::Read)
+            .summary("Reads the labels of a template, with their revision as ETag.")
+            .key()
+            .answer(200, operation::json::<LabelList>())
+            .answer_headers(&[labels::TAG_HEADER]),
+        put("/templates/{key}/labels", content::put_template_labels)
+            .scope(Scope::Draft)
+            .summary("Replaces the labels of a template.")
+            .key()
+            .parameter(required_header(labels::IF_MATCH_HEADER))
+            .body(operation::json::<LabelList>())
+            .answer(200, operation::json::<LabelList>())
+            .answer_headers(&[labels::TAG_HEADER])
+            .problems(&[412, 428]),
+    ]
 }
 
 /// The check of any template, which may import others.
@@ -46,6 +72,7 @@ fn content_routes() -> Vec<Route<TemplateApi>> {
             .alias("/templates/")
             .summary("Lists templates by key.")
             .paged()
+            .labelled()
             .answer(200, operation::json::<TemplateList>()),
         post("/templates", content::create_template)
             .scope(Scope::Publish)

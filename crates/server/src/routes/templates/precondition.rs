@@ -82,7 +82,7 @@ impl Expected {
 }
 
 /// Versions in a list of entity tags. Weak tags never match (RFC 9110 section 13.1.1).
-pub(super) fn versions(text: &str) -> Vec<u32> {
+pub(crate) fn versions(text: &str) -> Vec<u32> {
     text.split(',')
         .filter_map(|tag| {
             tag.trim()

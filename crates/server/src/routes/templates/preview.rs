@@ -125,13 +125,12 @@ async fn preview(
         found,
         data: data.map(String::into_boxed_str),
         format,
-        options: RenderOptions {
+        options: api.renderer.with_assets(RenderOptions {
             page: query.page,
             locale: query.locale,
             dots_per_inch: query.dpi,
-            assets: api.renderer.assets_dir.clone(),
             ..RenderOptions::default()
-        },
+        }),
         attachments: Vec::new(),
         load: start.elapsed(),
     };

@@ -2,8 +2,7 @@
 
 use axum::{body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode};
-use platen_document::imports::strip;
-use platen_fault::{Code, Resource};
+use platen_fault::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -17,7 +16,10 @@ use crate::{
     rendering::slots::Lane,
     respond::json,
     routes::extract::{KeyPath, PageQuery, Query},
-    templates::diff::{Change, diff},
+    templates::{
+        as_written,
+        diff::{Change, diff},
+    },
 };
 
 /// A page of the versions of a template.
@@ -62,13 +64,7 @@ pub(crate) async fn list_template_versions(
     Query(query): Query<PageQuery>,
 ) -> Result<Response, Problem> {
     let limit = query.limit()?;
-    let after = query.after.as_deref().map(str::parse::<u32>).transpose();
-    let before = after.map_err(|_| {
-        Problem::new(
-            Code::InvalidRequest,
-            "`after` must be the `next` of the previous page",
-        )
-    })?;
+    let before = query.before()?;
     let store = api.renderer.templates.store();
     let mut versions = store.versions(path.key, before, limit + 1).await?;
     let more = versions.len() > limit as usize;
@@ -131,7 +127,7 @@ pub(crate) async fn diff_template(
         .slots
         .run(Lane::Preview, move |_| {
             let read = |source: &[u8]| {
-                serde_json::from_slice::<Json>(&strip(source))
+                serde_json::from_slice::<Json>(&as_written(source))
                     .map_err(|error| Problem::internal(format!("a stored template: {error}")))
             };
             let (changes, truncated) = diff(&read(&from.source)?, &read(&to.source)?);

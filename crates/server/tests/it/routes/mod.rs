@@ -1,5 +1,6 @@
 //! Tests by route.
 
+mod assets;
 mod audit;
 mod auth;
 mod batch;
@@ -7,10 +8,12 @@ mod convert;
 mod delivery;
 mod drafts;
 mod flows;
+mod fonts;
 mod html;
 mod imports;
 mod invoice;
 mod keys;
+mod labels;
 mod limits;
 mod pdf;
 mod render;

@@ -14,8 +14,8 @@ use super::{
     shard::shard_of,
 };
 use crate::{
-    DocumentPage, DocumentStore, DocumentSummary, Error, NewVersion, StoredDocument, VersionInfo,
-    records::StoreFuture,
+    DocumentPage, DocumentStore, DocumentSummary, Error, Labels, Listing, NewVersion,
+    StoredDocument, VersionInfo, records::StoreFuture,
 };
 
 /// Table names of a kind.
@@ -199,28 +199,78 @@ async fn get(
 async fn list(
     connection: &Connection,
     tables: Tables,
-    after: &str,
-    limit: u32,
+    wanted: &Listing,
 ) -> Result<DocumentPage, Failure> {
     let list = tables.sql(
-        "SELECT t.key, v.name, v.version, v.created_unix_ms FROM $all t
-         JOIN $versions v ON v.key = t.key AND v.version = t.current
-         WHERE t.key > $1 ORDER BY t.key LIMIT $2",
+        "SELECT t.key, v.name, v.version, v.created_unix_ms, v.note,
+             octet_length(v.source)::bigint, t.labels
+         FROM $all t JOIN $versions v ON v.key = t.key AND v.version = t.current
+         WHERE t.key > $1 AND ($3 = '' OR strpos(t.labels, $3) > 0) ORDER BY t.key LIMIT $2",
     );
-    let one_more = i64::from(limit) + 1;
-    let rows = connection.query(&list, &[&after, &one_more]).await?;
+    let after = wanted.after.clone().unwrap_or_default();
+    let sought = Labels::sought(wanted.label.as_deref());
+    let one_more = i64::from(wanted.limit) + 1;
+    let rows = connection
+        .query(&list, &[&after, &one_more, &sought])
+        .await?;
     let documents = rows.iter().map(|row| {
         Ok(DocumentSummary {
             key: row.try_get(0)?,
             name: row.try_get(1)?,
             version: small(row, 2)?,
             updated_unix_ms: row.try_get(3)?,
+            note: row.try_get(4)?,
+            size_bytes: super::run_row::number(row, 5)?,
+            labels: Labels::read(row.try_get(6)?),
         })
     });
     let mut documents = documents.collect::<Result<Vec<_>, PgError>>()?;
-    let more = documents.len() > limit as usize;
-    documents.truncate(limit as usize);
+    let more = documents.len() > wanted.limit as usize;
+    documents.truncate(wanted.limit as usize);
     Ok(DocumentPage { documents, more })
+}
+
+async fn find_labels(
+    connection: &Connection,
+    tables: Tables,
+    key: &str,
+    lock: &str,
+) -> Result<Labels, Failure> {
+    let query = "SELECT labels, labels_revision FROM $all WHERE key = $1 AND current IS NOT NULL";
+    let rows = connection
+        .query(&(tables.sql(query) + lock), &[&key])
+        .await?;
+    let row = rows.first().ok_or(Error::NotFound)?;
+    Ok(Labels {
+        labels: Labels::read(row.try_get(0)?),
+        revision: small(row, 1)?,
+    })
+}
+
+/// Replaces the labels of a document; locks it.
+async fn replace_labels(
+    connection: &Connection,
+    tables: Tables,
+    key: &str,
+    labels: &[String],
+    expected: Option<u32>,
+) -> Result<Labels, Failure> {
+    let current = find_labels(connection, tables, key, " FOR UPDATE")
+        .await?
+        .revision;
+    if expected.is_some_and(|expected| expected != current) {
+        return Err(Error::Stale(current).into());
+    }
+    let revision = current + 1;
+    let update = tables.sql("UPDATE $all SET labels = $2, labels_revision = $3 WHERE key = $1");
+    let written = Labels::written(labels);
+    connection
+        .query(&update, &[&key, &written, &i64::from(revision)])
+        .await?;
+    Ok(Labels {
+        labels: labels.to_vec(),
+        revision,
+    })
 }
 
 async fn list_versions(
@@ -247,11 +297,11 @@ async fn list_versions(
 }
 
 impl DocumentStore for Documents {
-    fn list(&self, after: Option<String>, limit: u32) -> StoreFuture<'_, DocumentPage> {
+    fn list(&self, wanted: Listing) -> StoreFuture<'_, DocumentPage> {
         let tables = self.tables;
         self.database.read(move |connection| {
-            let after = after.clone().unwrap_or_default();
-            Box::pin(async move { list(connection, tables, &after, limit).await })
+            let wanted = wanted.clone();
+            Box::pin(async move { list(connection, tables, &wanted).await })
         })
     }
 
@@ -352,9 +402,38 @@ impl DocumentStore for Documents {
             let key = Arc::clone(&document);
             Box::pin(async move {
                 expect(connection, tables, &key, expected).await?;
-                let delete = tables.sql("UPDATE $all SET current = NULL WHERE key = $1");
+                // A document that is made anew has no labels of a former one.
+                let delete = tables.sql(
+                    "UPDATE $all SET current = NULL, labels = '',
+                         labels_revision = labels_revision + 1 WHERE key = $1",
+                );
                 connection.query(&delete, &[&*key]).await?;
                 Ok(())
+            })
+        })
+    }
+
+    fn labels(&self, key: String) -> StoreFuture<'_, Labels> {
+        let tables = self.tables;
+        self.database.read(move |connection| {
+            let key = key.clone();
+            Box::pin(async move { find_labels(connection, tables, &key, "").await })
+        })
+    }
+
+    fn set_labels(
+        &self,
+        key: String,
+        labels: Vec<String>,
+        expected: Option<u32>,
+    ) -> StoreFuture<'_, Labels> {
+        let tables = self.tables;
+        let given = Arc::new((key.clone(), labels));
+        self.write(&key, move |connection| {
+            let given = Arc::clone(&given);
+            Box::pin(async move {
+                let (key, labels) = &*given;
+                replace_labels(connection, tables, key, labels, expected).await
             })
         })
     }

@@ -14,7 +14,7 @@ use crate::Error;
 const LOCK: i64 = 0x70_6c_61_74_65_6e;
 
 /// Migrations in order; the table `platen_schema` counts those applied.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     r#"
     CREATE TABLE templates (
         key text COLLATE "C" PRIMARY KEY,
@@ -192,6 +192,18 @@ const MIGRATIONS: [&str; 5] = [
         expires_unix_ms bigint,
         last_used_unix_ms bigint
     );
+"#,
+    r#"
+    -- Labels, each between two line breaks. Their revision changes with each write.
+    ALTER TABLE templates ADD COLUMN labels text NOT NULL DEFAULT '',
+        ADD COLUMN labels_revision bigint NOT NULL DEFAULT 0;
+    ALTER TABLE flows ADD COLUMN labels text NOT NULL DEFAULT '',
+        ADD COLUMN labels_revision bigint NOT NULL DEFAULT 0;
+    -- Pictures and fonts: `name` is the media type, `note` what is in a font.
+    CREATE TABLE assets (LIKE templates INCLUDING ALL);
+    CREATE TABLE asset_versions (LIKE template_versions INCLUDING ALL);
+    -- They are compressed already.
+    ALTER TABLE asset_versions ALTER COLUMN source SET STORAGE EXTERNAL;
 "#,
 ];
 

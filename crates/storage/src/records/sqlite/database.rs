@@ -29,7 +29,7 @@ const MAX_STATEMENTS: usize = 64;
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Migrations in order; the database's `user_version` counts those applied.
-pub(super) const MIGRATIONS: [&str; 6] = [
+pub(super) const MIGRATIONS: [&str; 7] = [
     "
     CREATE TABLE templates (
         key TEXT PRIMARY KEY,
@@ -174,6 +174,33 @@ pub(super) const MIGRATIONS: [&str; 6] = [
         created_unix_ms INTEGER NOT NULL,
         expires_unix_ms INTEGER,
         last_used_unix_ms INTEGER
+    ) STRICT;
+    ",
+    "
+    -- Labels, each between two line breaks. Their revision changes with each write.
+    ALTER TABLE templates ADD COLUMN labels TEXT NOT NULL DEFAULT '';
+    ALTER TABLE templates ADD COLUMN labels_revision INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE flows ADD COLUMN labels TEXT NOT NULL DEFAULT '';
+    ALTER TABLE flows ADD COLUMN labels_revision INTEGER NOT NULL DEFAULT 0;
+    -- Pictures and fonts: `name` is the media type, `note` what is in a font.
+    CREATE TABLE assets (
+        key TEXT PRIMARY KEY,
+        current INTEGER,
+        last INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        labels TEXT NOT NULL DEFAULT '',
+        labels_revision INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE asset_versions (
+        key TEXT NOT NULL REFERENCES assets (key),
+        version INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        note TEXT,
+        restored_from INTEGER,
+        created_unix_ms INTEGER NOT NULL,
+        source BLOB NOT NULL,
+        PRIMARY KEY (key, version)
     ) STRICT;
     ",
 ];

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::database::{Database, now_unix_ms};
 use crate::{
-    DocumentPage, DocumentStore, DocumentSummary, Error, NewVersion, StoredDocument, VersionInfo,
-    records::StoreFuture,
+    DocumentPage, DocumentStore, DocumentSummary, Error, Labels, Listing, NewVersion,
+    StoredDocument, VersionInfo, records::StoreFuture,
 };
 
 /// Table names of a kind.
@@ -141,31 +141,52 @@ fn get(
         .ok_or(Error::NotFound)
 }
 
-impl DocumentStore for Documents {
-    fn list(&self, after: Option<String>, limit: u32) -> StoreFuture<'_, DocumentPage> {
-        let tables = self.tables;
-        self.database.read(move |connection| {
-            let mut statement = connection.prepare_cached(&tables.sql(
-                "SELECT t.key, v.name, v.version, v.created_unix_ms FROM $all t
-                 JOIN $versions v ON v.key = t.key AND v.version = t.current
-                 WHERE t.key > ?1 ORDER BY t.key LIMIT ?2",
-            ))?;
-            let rows = statement.query_map(
-                params![after.unwrap_or_default(), limit.saturating_add(1)],
-                |row| {
-                    Ok(DocumentSummary {
-                        key: row.get(0)?,
-                        name: row.get(1)?,
-                        version: row.get(2)?,
-                        updated_unix_ms: row.get(3)?,
-                    })
-                },
-            )?;
-            let mut documents: Vec<DocumentSummary> = rows.collect::<rusqlite::Result<_>>()?;
-            let more = documents.len() > limit as usize;
-            documents.truncate(limit as usize);
-            Ok(DocumentPage { documents, more })
+fn list(connection: &Connection, tables: Tables, wanted: Listing) -> Result<DocumentPage, Error> {
+    let mut statement = connection.prepare_cached(&tables.sql(
+        "SELECT t.key, v.name, v.version, v.created_unix_ms, v.note, length(v.source), t.labels
+         FROM $all t JOIN $versions v ON v.key = t.key AND v.version = t.current
+         WHERE t.key > ?1 AND (?3 = '' OR instr(t.labels, ?3) > 0) ORDER BY t.key LIMIT ?2",
+    ))?;
+    let after = wanted.after.unwrap_or_default();
+    let sought = Labels::sought(wanted.label.as_deref());
+    let one_more = wanted.limit.saturating_add(1);
+    let rows = statement.query_map(params![after, one_more, sought], |row| {
+        Ok(DocumentSummary {
+            key: row.get(0)?,
+            name: row.get(1)?,
+            version: row.get(2)?,
+            updated_unix_ms: row.get(3)?,
+            note: row.get(4)?,
+            size_bytes: row.get::<_, i64>(5)? as u64,
+            labels: Labels::read(&row.get::<_, String>(6)?),
         })
+    })?;
+    let mut documents: Vec<DocumentSummary> = rows.collect::<rusqlite::Result<_>>()?;
+    let more = documents.len() > wanted.limit as usize;
+    documents.truncate(wanted.limit as usize);
+    Ok(DocumentPage { documents, more })
+}
+
+fn labels(connection: &Connection, tables: Tables, key: &str) -> Result<Labels, Error> {
+    let query = "SELECT labels, labels_revision FROM $all WHERE key = ?1 AND current IS NOT NULL";
+    let read = |row: &Row<'_>| {
+        Ok(Labels {
+            labels: Labels::read(&row.get::<_, String>(0)?),
+            revision: row.get(1)?,
+        })
+    };
+    connection
+        .prepare_cached(&tables.sql(query))?
+        .query_row([key], read)
+        .optional()?
+        .ok_or(Error::NotFound)
+}
+
+impl DocumentStore for Documents {
+    fn list(&self, wanted: Listing) -> StoreFuture<'_, DocumentPage> {
+        let tables = self.tables;
+        self.database
+            .read(move |connection| list(connection, tables, wanted))
     }
 
     fn get(&self, key: String, version: Option<u32>) -> StoreFuture<'_, StoredDocument> {
@@ -236,11 +257,42 @@ impl DocumentStore for Documents {
         let tables = self.tables;
         self.database.write(move |transaction| {
             expect(transaction, tables, &key, expected)?;
-            transaction.execute(
-                &tables.sql("UPDATE $all SET current = NULL WHERE key = ?1"),
-                [&key],
-            )?;
+            // A document that is made anew has no labels of a former one.
+            let delete = "UPDATE $all SET current = NULL, labels = '',
+                 labels_revision = labels_revision + 1 WHERE key = ?1";
+            transaction.execute(&tables.sql(delete), [&key])?;
             Ok(())
+        })
+    }
+
+    fn labels(&self, key: String) -> StoreFuture<'_, Labels> {
+        let tables = self.tables;
+        self.database
+            .read(move |connection| labels(connection, tables, &key))
+    }
+
+    fn set_labels(
+        &self,
+        key: String,
+        wanted: Vec<String>,
+        expected: Option<u32>,
+    ) -> StoreFuture<'_, Labels> {
+        let tables = self.tables;
+        self.database.write(move |transaction| {
+            let current = labels(transaction, tables, &key)?.revision;
+            if expected.is_some_and(|expected| expected != current) {
+                return Err(Error::Stale(current));
+            }
+            let revision = current + 1;
+            let update = "UPDATE $all SET labels = ?2, labels_revision = ?3 WHERE key = ?1";
+            transaction.execute(
+                &tables.sql(update),
+                params![key, Labels::written(&wanted), revision],
+            )?;
+            Ok(Labels {
+                labels: wanted.clone(),
+                revision,
+            })
         })
     }
 

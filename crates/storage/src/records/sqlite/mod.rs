@@ -121,6 +121,15 @@ impl SqliteStore {
         })
     }
 
+    /// Pictures and fonts that templates use by name.
+    #[must_use]
+    pub fn assets(&self) -> Arc<dyn DocumentStore> {
+        self.documents(Tables {
+            all: "assets",
+            versions: "asset_versions",
+        })
+    }
+
     /// The audit log.
     #[must_use]
     pub fn audit(&self) -> Arc<dyn AuditStore> {

@@ -3,7 +3,8 @@
 use std::{path::Path, time::Duration};
 
 use platen_storage::{
-    DocumentStore, Error, NewKey, NewVersion, PostgresStore, RunState, RunStore, SqliteStore,
+    DocumentStore, Error, Listing, NewKey, NewVersion, PostgresStore, RunState, RunStore,
+    SqliteStore,
     runs::{Ending, Lane, Lease, NewRun, RunFilter, Scope, Write},
     transfer::{Progress, Start, Transfer},
 };
@@ -42,6 +43,10 @@ async fn documents(store: &dyn DocumentStore, random: &mut fastrand::Rng) {
                 store.delete(key.clone(), current).await.unwrap();
                 current = 0;
             }
+        }
+        if current > 0 && random.bool() {
+            let labels = vec!["a label".to_owned(), format!("größe {number}")];
+            store.set_labels(key, labels, None).await.unwrap();
         }
     }
 }
@@ -126,6 +131,7 @@ async fn run(store: &dyn RunStore, id: &str, random: &mut fastrand::Rng) {
 async fn fill(store: &SqliteStore, random: &mut fastrand::Rng, runs: usize) {
     documents(&*store.templates(), random).await;
     documents(&*store.flows(), random).await;
+    documents(&*store.assets(), random).await;
     let keys = store.keys();
     for number in 0..random.usize(0..5) {
         keys.create(NewKey {
@@ -170,8 +176,11 @@ async fn fill(store: &SqliteStore, random: &mut fastrand::Rng, runs: usize) {
 }
 
 async fn same_documents(one: &dyn DocumentStore, other: &dyn DocumentStore) {
-    let listed = one.list(None, 1_000).await.unwrap();
-    assert_eq!(listed, other.list(None, 1_000).await.unwrap());
+    let listed = one.list(Listing::page(None, 1_000)).await.unwrap();
+    assert_eq!(
+        listed,
+        other.list(Listing::page(None, 1_000)).await.unwrap()
+    );
     for document in listed.documents {
         let key = || document.key.clone();
         let versions = one.versions(key(), None, 100).await.unwrap();
@@ -257,6 +266,7 @@ async fn whatever_there_is_is_the_same_afterwards() {
         let target = PostgresStore::open(&url, &options()).await.unwrap();
         same_documents(&*source.templates(), &*target.templates()).await;
         same_documents(&*source.flows(), &*target.flows()).await;
+        same_documents(&*source.assets(), &*target.assets()).await;
         let (old, moved) = (source.keys(), target.keys());
         let keys = old.list().await.unwrap();
         assert_eq!(keys, moved.list().await.unwrap());

@@ -8,7 +8,7 @@ use clap::Args;
 use platen_outbound::Settings;
 use platen_render::chain;
 use platen_runs::{
-    execution::Services,
+    execution::{LinkedAssets, Services},
     worker::{self, Error, Options},
 };
 use platen_server::{LogFormat, LogLevel, TraceConfig, read_secret_file};
@@ -110,6 +110,11 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         least: platen_jail::Level::parse(&arguments.sandbox),
         templates: None,
         assets: arguments.assets.clone(),
+        stored: Some(Arc::new(LinkedAssets::of_app(
+            &app.to_string(),
+            &trust,
+            &token,
+        ))),
         pieces: Some(pieces),
         outbound: Settings {
             allowed_hosts: arguments.hosts.clone(),

@@ -80,6 +80,8 @@ const DOCUMENTS: &[Column] = &[
     same("current", Kind::Number),
     same("last", Kind::Number),
     same("generation", Kind::Number),
+    same("labels", Kind::Text),
+    same("labels_revision", Kind::Number),
 ];
 
 const VERSIONS: &[Column] = &[
@@ -106,11 +108,13 @@ const fn whole(name: &'static str, keys: usize, columns: &'static [Column]) -> T
 
 /// All tables, in the order in which they are moved. The unary plus keeps SQLite from an index that
 /// is not in the order of the numbers.
-pub(super) const TABLES: [Table; 13] = [
+pub(super) const TABLES: [Table; 15] = [
     whole("templates", 1, DOCUMENTS),
     whole("template_versions", 2, VERSIONS),
     whole("flows", 1, DOCUMENTS),
     whole("flow_versions", 2, VERSIONS),
+    whole("assets", 1, DOCUMENTS),
+    whole("asset_versions", 2, VERSIONS),
     whole(
         "published",
         1,

@@ -1,0 +1,296 @@
+//! Stored assets: pictures and fonts that templates use by name, with versions as templates have.
+//!
+//! The bytes are in the database, as the bodies of templates are: an asset has its number and its
+//! history in the same transaction, and a backup has all of it. Renderings read them by way of a
+//! cache of versions, which do not change.
+
+mod cache;
+mod uses;
+
+use std::{path::PathBuf, sync::Arc, time::Instant};
+
+use parking_lot::Mutex;
+use platen_document::pins::{Named, Pins, split_version};
+use platen_engine::AssetKind;
+use platen_fault::{Code, Resource, What};
+use platen_render::StoredAssets;
+use platen_storage::{
+    DocumentStore, DocumentSummary, Error, Listing, NewVersion, StoredDocument, VersionInfo,
+};
+use tokio::runtime::Handle;
+
+use self::cache::Cache;
+pub(crate) use self::uses::{Use, uses};
+use crate::{problem::Problem, templates::MAX_AGE};
+
+/// Largest asset, in bytes.
+pub(crate) const MAX_BYTES: usize = 16 << 20;
+/// Most assets of a service.
+const MAX_ASSETS: usize = 10_000;
+/// Assets read at once for a list of all.
+const PAGE: u32 = 500;
+/// Most pins of a template; a template that shows more takes the others as they are.
+const MAX_PINS: usize = 1_000;
+/// Attempts of a write while others write.
+const MAX_TRIES: usize = 8;
+/// Between the families of a font in what the store notes.
+const BETWEEN: char = '\n';
+
+/// The stored assets.
+pub(crate) struct AssetStore {
+    store: Arc<dyn DocumentStore>,
+    runtime: Handle,
+    /// Files that come before stored assets of the same name.
+    folder: Option<PathBuf>,
+    cache: Mutex<Cache>,
+    /// All assets, as they were a moment ago: templates ask for the fonts of families.
+    all: Mutex<Option<(Instant, Arc<[DocumentSummary]>)>>,
+}
+
+impl std::fmt::Debug for AssetStore {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("AssetStore").finish_non_exhaustive()
+    }
+}
+
+/// Families that an asset has, by what the store notes.
+pub(crate) fn families(note: Option<&str>) -> Vec<String> {
+    let lines = note.unwrap_or_default().split(BETWEEN);
+    lines
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+impl AssetStore {
+    /// The assets in `store`; files in `folder` come before them. Needs a Tokio runtime, which reads
+    /// for renderings.
+    pub(crate) fn new(store: Arc<dyn DocumentStore>, folder: Option<PathBuf>) -> Self {
+        Self {
+            store,
+            runtime: Handle::current(),
+            folder,
+            cache: Mutex::default(),
+            all: Mutex::default(),
+        }
+    }
+
+    /// The store itself.
+    pub(crate) fn store(&self) -> &dyn DocumentStore {
+        &*self.store
+    }
+
+    /// A storage error about an asset.
+    pub(crate) fn problem(error: &Error) -> Problem {
+        Problem::of_store(error, Resource::Asset)
+    }
+
+    /// Whether the asset folder has a file of this name, which templates get first.
+    pub(crate) fn is_in_folder(&self, name: &str) -> bool {
+        let folder = self.folder.as_ref();
+        folder.is_some_and(|folder| folder.join(name).exists())
+    }
+
+    /// All assets.
+    pub(crate) async fn all(&self) -> Result<Vec<DocumentSummary>, Error> {
+        let mut all: Vec<DocumentSummary> = Vec::new();
+        loop {
+            let after = all.last().map(|last| last.key.clone());
+            let page = self.store.list(Listing::page(after, PAGE)).await?;
+            all.extend(page.documents);
+            if !page.more || all.len() >= MAX_ASSETS {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Stores a version, if `may_replace` or there is none. The same bytes again make no version:
+    /// the answer is the current one, and false.
+    ///
+    /// # Errors
+    /// 403 if there is one and it may not be replaced, 412 if it is not `expected`, 507 if there are
+    /// too many.
+    pub(crate) async fn put(
+        &self,
+        new: &NewVersion,
+        expected: Option<u32>,
+        may_replace: bool,
+    ) -> Result<(VersionInfo, bool), Problem> {
+        for _ in 0..MAX_TRIES {
+            let written = match self.store.get(new.key.clone(), None).await {
+                Ok(current) => {
+                    let version = current.info.version;
+                    if expected.is_some_and(|expected| expected != version) {
+                        return Err(Self::problem(&Error::Stale(version)));
+                    }
+                    if current.source == new.source && current.info.note == new.note {
+                        return Ok((current.info, false));
+                    }
+                    if !may_replace {
+                        return Err(not_replaced(&new.key));
+                    }
+                    self.store.update(new.clone(), version).await
+                }
+                Err(Error::NotFound) if expected.is_some() => Err(Error::NotFound),
+                Err(Error::NotFound) => {
+                    self.check_room().await?;
+                    self.store.create(new.clone()).await
+                }
+                Err(error) => Err(error),
+            };
+            *self.all.lock() = None;
+            match written {
+                Ok(info) => return Ok((info, true)),
+                // Another write came first.
+                Err(Error::Exists(_) | Error::Stale(_)) => {}
+                Err(Error::NotFound) if expected.is_none() => {}
+                Err(error) => return Err(Self::problem(&error)),
+            }
+        }
+        Err(Problem::internal("a write was retried too often"))
+    }
+
+    async fn check_room(&self) -> Result<(), Problem> {
+        let count = self.all().await.map_err(|error| Self::problem(&error))?;
+        if count.len() < MAX_ASSETS {
+            return Ok(());
+        }
+        let detail = format!("{MAX_ASSETS} assets are stored: delete some first");
+        Err(Problem::new(Code::StorageFull(What::Assets), detail))
+    }
+
+    /// Deletes an asset, the version `expected` of it if there is one.
+    ///
+    /// # Errors
+    /// 404, 412.
+    pub(crate) async fn delete(&self, name: &str, expected: Option<u32>) -> Result<(), Problem> {
+        let deleted = async {
+            let version = match expected {
+                Some(version) => version,
+                None => self.store.current_version(name.to_owned()).await?,
+            };
+            self.store.delete(name.to_owned(), version).await
+        };
+        let deleted = deleted.await;
+        *self.all.lock() = None;
+        deleted.map_err(|error| Self::problem(&error))
+    }
+
+    /// The versions that a template with this source is to keep to, if `all` are stored. Names that
+    /// come from data are not known here.
+    pub(crate) fn pins(&self, source: &[u8], all: &[DocumentSummary]) -> Pins {
+        let mut pins = Pins::default();
+        if all.is_empty() {
+            return pins;
+        }
+        let named = Named::of(source);
+        for asset in all {
+            if named.has_asset(&asset.key)
+                && pins.assets.len() < MAX_PINS
+                && !self.is_in_folder(&asset.key)
+            {
+                pins.assets.insert(asset.key.clone(), asset.version);
+            }
+            for family in families(asset.note.as_deref()) {
+                if named.has_family(&family) && pins.fonts.len() < MAX_PINS {
+                    let files = pins.fonts.entry(family.to_lowercase()).or_default();
+                    files.insert(asset.key.clone(), asset.version);
+                }
+            }
+        }
+        pins
+    }
+
+    /// A version, or the current one.
+    pub(crate) async fn find(
+        &self,
+        name: &str,
+        version: Option<u32>,
+    ) -> Result<StoredDocument, Error> {
+        self.store.get(name.to_owned(), version).await
+    }
+
+    /// The bytes of a version, or of the current one.
+    async fn bytes(&self, name: &str, version: Option<u32>) -> Result<Arc<[u8]>, Error> {
+        let version = match version {
+            None => self.store.current_version(name.to_owned()).await?,
+            // Those of a deleted asset must not be found in the cache.
+            Some(version) => {
+                let before = Some(version.saturating_add(1));
+                let found = self.store.versions(name.to_owned(), before, 1).await?;
+                let is_there = found.first().is_some_and(|info| info.version == version);
+                is_there.then_some(version).ok_or(Error::NotFound)?
+            }
+        };
+        if let Some(bytes) = self.cache.lock().get(name, version) {
+            return Ok(bytes);
+        }
+        let stored = self.store.get(name.to_owned(), Some(version)).await?;
+        self.cache.lock().keep(name, version, &stored.source);
+        Ok(stored.source)
+    }
+
+    /// All assets, as they were at most a moment ago.
+    async fn recent(&self) -> Result<Arc<[DocumentSummary]>, Error> {
+        if let Some((at, all)) = &*self.all.lock()
+            && at.elapsed() < MAX_AGE
+        {
+            return Ok(Arc::clone(all));
+        }
+        let at = Instant::now();
+        let all: Arc<[DocumentSummary]> = self.all().await?.into();
+        *self.all.lock() = Some((at, Arc::clone(&all)));
+        Ok(all)
+    }
+}
+
+impl StoredAssets for AssetStore {
+    fn asset(&self, name: &str) -> Option<Arc<[u8]>> {
+        let (name, version) = split_version(name)?;
+        match self.runtime.block_on(self.bytes(name, version)) {
+            Ok(bytes) => Some(bytes),
+            Err(Error::NotFound) => None,
+            Err(error) => {
+                tracing::warn!(%error, name, "an asset was not read");
+                None
+            }
+        }
+    }
+
+    fn fonts(&self, family: &str) -> Vec<String> {
+        let all = match self.runtime.block_on(self.recent()) {
+            Ok(all) => all,
+            Err(error) => {
+                tracing::warn!(%error, family, "fonts were not looked for");
+                return Vec::new();
+            }
+        };
+        let family = family.to_lowercase();
+        let has = |asset: &&DocumentSummary| {
+            let mut own = families(asset.note.as_deref()).into_iter();
+            own.any(|one| one.to_lowercase() == family)
+        };
+        let found = all.iter().filter(has);
+        found
+            .map(|asset| format!("{}@{}", asset.key, asset.version))
+            .collect()
+    }
+}
+
+/// The version of an asset of this kind.
+pub(crate) fn version_of(name: String, kind: &AssetKind, bytes: &[u8]) -> NewVersion {
+    let families = kind.families.join(&BETWEEN.to_string());
+    NewVersion {
+        key: name,
+        name: kind.media_type.to_owned(),
+        source: Arc::from(bytes),
+        note: Some(families).filter(|families| !families.is_empty()),
+    }
+}
+
+fn not_replaced(name: &str) -> Problem {
+    let detail = format!(
+        "there is an asset `{name}` already; this needs the scope `publish` to replace it, or another name"
+    );
+    Problem::new(Code::Forbidden, detail)
+}
