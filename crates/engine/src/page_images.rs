@@ -67,7 +67,7 @@ impl PageImagesError {
         match self {
             Self::Pdf(error) => error.code(),
             Self::Resolution(_) => Code::InvalidOption,
-            Self::Page { code, .. } => code.clone(),
+            Self::Page { code, .. } => *code,
             Self::Isolation(error) => error.code(),
             Self::Stopped => platen_render::Error::Stopped.code(),
             Self::Bug => Code::InternalError,
