@@ -1,3 +1,5 @@
+//! Notes of versions, and how templates name assets.
+
 use serde_json::json;
 
 use super::*;
