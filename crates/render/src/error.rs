@@ -14,7 +14,7 @@ pub enum Error {
     Mistakes(Vec<Diagnostic>),
     /// The options ask for something the format does not support.
     #[error(transparent)]
-    Pdf(#[from] platen_formats::pdf::Error),
+    Pdf(platen_formats::pdf::Error),
     /// A writer failed.
     #[error("the document could not be written")]
     Write(#[source] platen_formats::Error),
@@ -60,6 +60,22 @@ impl From<platen_formats::Error> for Error {
     }
 }
 
+impl From<platen_formats::pdf::Error> for Error {
+    fn from(error: platen_formats::pdf::Error) -> Self {
+        match error {
+            // The author named the file; which section of pages has it, the writer does not know.
+            platen_formats::pdf::Error::Background(reason) => {
+                let message = format!("the PDF in the background cannot be used: {reason}");
+                Self::Mistakes(vec![
+                    Diagnostic::error("invalid-image", "/page/background", message)
+                        .with_hint("store a PDF file that is whole and not encrypted"),
+                ])
+            }
+            other => Self::Pdf(other),
+        }
+    }
+}
+
 impl From<Interruption> for Error {
     fn from(interruption: Interruption) -> Self {
         match interruption {
@@ -85,7 +101,6 @@ impl Error {
             Self::PictureTooLarge => Code::TooLarge(What::Picture, MAX_PICTURE_PIXELS),
             Self::Pdf(Pdf::Standard { .. }) => Code::StandardNotMet,
             Self::Pdf(Pdf::Image(_)) => Code::InvalidTemplate,
-            Self::Pdf(Pdf::Background(error)) => error.code(),
             Self::Memory { limit_bytes } => Code::MemoryLimit(Stage::Render, *limit_bytes),
             Self::Stopped => Code::Timeout(Stage::Render),
             Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Code::InternalError,

@@ -112,6 +112,26 @@ fn assert_same(
     }
 }
 
+fn a_damaged_background_is_a_mistake_of_the_author() {
+    let (engine, isolation) = (engine(), isolation(settings()));
+    let file = "data:application/pdf;base64,JVBERi0xLjcgbm90aGluZw==";
+    let template = json!({
+        "key": "a", "name": "A", "assets": {"paper": file},
+        "page": {"background": {"image": "paper"}},
+        "body": [{"type": "text", "content": "Dear"}],
+    });
+    let source = template.to_string().into_bytes();
+    let formats = [Format::Pdf];
+    let inside = isolation.render(&engine, &source, b"{}", &formats, &options());
+    let outside = inline(&engine, &source, "{}", &formats, &options());
+    let mistakes = match &outside {
+        Err(Error::Render(RenderError::Mistakes(mistakes))) => mistakes.clone(),
+        other => panic!("{:?}", other.as_ref().map(|_| "made")),
+    };
+    assert_eq!(mistakes[0].code, "invalid-image", "{mistakes:?}");
+    assert_same("a damaged background", inside, outside);
+}
+
 fn every_case_gives_the_same_bytes() {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..");
     let mut folders = Vec::new();
@@ -419,7 +439,11 @@ fn every_rendering_has_a_process_of_its_own() {
     assert!(isolation.jail().snapshot().forked >= before + 10);
 }
 
-const TESTS: [(&str, fn()); 12] = [
+const TESTS: [(&str, fn()); 13] = [
+    (
+        "a_damaged_background_is_a_mistake_of_the_author",
+        a_damaged_background_is_a_mistake_of_the_author,
+    ),
     (
         "every_case_gives_the_same_bytes",
         every_case_gives_the_same_bytes,
