@@ -275,8 +275,8 @@ fn forms_are_filled_in_and_read_and_made_small() {
     ];
     done(folder, &[&draw[..], &["pages"]].concat());
     let page = std::fs::read(folder.join("pages/small-2.png")).expect("a page");
-    // The width of A4 in points.
-    assert_eq!(page[16..20], 595_u32.to_be_bytes());
+    // The width of A5 in points.
+    assert_eq!(page[16..20], 420_u32.to_be_bytes());
 
     let whole = std::fs::read(folder.join("form.pdf")).expect("a file");
     std::fs::write(folder.join("cut.pdf"), &whole[..whole.len() - 20]).expect("a file");

@@ -51,7 +51,7 @@ pub(crate) fn routes() -> Vec<Route<AssetApi>> {
                 "Stores a picture, a PDF file or a font, up to 16 MiB. To replace one needs the scope `publish`.",
             )
             .parameter(header(IF_MATCH))
-            .body(binary(&["*/*"]))
+            .body(binary(&["application/octet-stream"]))
             .body_is("The file. Its content says what it is; the same bytes again make no version.")
             .answer(201, operation::json::<AssetDocument>())
             .answer_headers(&[TAG, LOCATION])
