@@ -1,6 +1,7 @@
 //! Renderings in real sandboxes: this program is its own zygote, so the tests have a `main` of their
 //! own.
 
+mod background;
 mod helpers;
 mod pages;
 
@@ -110,26 +111,6 @@ fn assert_same(
             outside.map(|_| "made")
         ),
     }
-}
-
-fn a_damaged_background_is_a_mistake_of_the_author() {
-    let (engine, isolation) = (engine(), isolation(settings()));
-    let file = "data:application/pdf;base64,JVBERi0xLjcgbm90aGluZw==";
-    let template = json!({
-        "key": "a", "name": "A", "assets": {"paper": file},
-        "page": {"background": {"image": "paper"}},
-        "body": [{"type": "text", "content": "Dear"}],
-    });
-    let source = template.to_string().into_bytes();
-    let formats = [Format::Pdf];
-    let inside = isolation.render(&engine, &source, b"{}", &formats, &options());
-    let outside = inline(&engine, &source, "{}", &formats, &options());
-    let mistakes = match &outside {
-        Err(Error::Render(RenderError::Mistakes(mistakes))) => mistakes.clone(),
-        other => panic!("{:?}", other.as_ref().map(|_| "made")),
-    };
-    assert_eq!(mistakes[0].code, "invalid-image", "{mistakes:?}");
-    assert_same("a damaged background", inside, outside);
 }
 
 fn every_case_gives_the_same_bytes() {
@@ -441,8 +422,8 @@ fn every_rendering_has_a_process_of_its_own() {
 
 const TESTS: [(&str, fn()); 13] = [
     (
-        "a_damaged_background_is_a_mistake_of_the_author",
-        a_damaged_background_is_a_mistake_of_the_author,
+        "damaged_backgrounds_are_mistakes",
+        background::damaged_backgrounds_are_mistakes,
     ),
     (
         "every_case_gives_the_same_bytes",
@@ -488,9 +469,8 @@ const TESTS: [(&str, fn()); 13] = [
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == MARK) {
-        let serve = |worker: &mut dyn Worker| {
-            std::process::exit(platen_jail::serve(&arguments[3..], worker))
-        };
+        let rest = &arguments[3..];
+        let serve = |worker: &mut dyn Worker| std::process::exit(platen_jail::serve(rest, worker));
         if let Some(mut worker) = PageWorker::of_kind(&arguments[2]) {
             serve(&mut worker);
         }
