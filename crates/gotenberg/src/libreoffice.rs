@@ -46,11 +46,5 @@ pub(crate) async fn convert_office(
     }
     let files = convert(&request.api, files, &options).await?;
     let files = apply(&request.api, files, changes).await?;
-    let FormRequest {
-        api,
-        context,
-        headers,
-        ..
-    } = request;
-    stages.respond(&api, &context, &headers, files).await
+    stages.finish(request, files).await
 }

@@ -13,10 +13,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    auth::Scope,
     intake::{Intake, body},
+    operation::{self, Route, required_header},
     problem::Problem,
     respond::json,
-    routes::templates::precondition::versions,
+    routes::templates::precondition::one_version,
 };
 
 /// Most labels of a template or flow.
@@ -27,12 +29,12 @@ const MAX_LABEL: usize = 40;
 const SIGNS: &str = " -_.:/&+#";
 
 /// Header of a write.
-pub(crate) const IF_MATCH_HEADER: (&str, &str) = (
+const IF_MATCH_HEADER: (&str, &str) = (
     "If-Match",
     "ETag of the labels that are replaced, or `*`. 428 without it, 412 if they have changed.",
 );
 /// Header of an answer.
-pub(crate) const TAG_HEADER: (&str, &str) = ("ETag", "Revision of the labels in quotes.");
+const TAG_HEADER: (&str, &str) = ("ETag", "Revision of the labels in quotes.");
 
 /// Labels of a template or a flow.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -42,6 +44,24 @@ pub(crate) struct LabelList {
     /// At most 20 labels of up to 40 letters, digits, spaces and `-_.:/&+#` each.
     #[schemars(length(max = 20))]
     labels: Vec<String>,
+}
+
+/// What all routes have in common that read labels.
+pub(crate) fn reads<S>(route: Route<S>) -> Route<S> {
+    let route = route.scope(Scope::Read).key();
+    let route = route.answer(200, operation::json::<LabelList>());
+    route.answer_headers(&[TAG_HEADER])
+}
+
+/// What all routes have in common that replace labels.
+pub(crate) fn replaces<S>(route: Route<S>) -> Route<S> {
+    let route = route.scope(Scope::Draft).key();
+    route
+        .parameter(required_header(IF_MATCH_HEADER))
+        .body(operation::json::<LabelList>())
+        .answer(200, operation::json::<LabelList>())
+        .answer_headers(&[TAG_HEADER])
+        .problems(&[412, 428])
 }
 
 /// Checks a label.
@@ -114,15 +134,7 @@ fn expected(headers: &HeaderMap, resource: Resource) -> Result<Option<u32>, Prob
             "send If-Match with the ETag of the labels that are replaced, or `*`",
         ));
     };
-    let text = value.to_str().unwrap_or_default();
-    match (text.trim(), versions(text).as_slice()) {
-        ("*", _) => Ok(None),
-        (_, [revision]) => Ok(Some(*revision)),
-        _ => Err(Problem::new(
-            Code::InvalidRequest,
-            "If-Match names one revision, as the ETag does, or is `*`",
-        )),
-    }
+    one_version(value, "revision")
 }
 
 fn answer(Labels { labels, revision }: Labels) -> Response {

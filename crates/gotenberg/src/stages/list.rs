@@ -28,7 +28,11 @@ use super::{
     table::{Stage, UNSUPPORTED, find},
     translate::Condition,
 };
-use crate::{api::FormApi, form::Form, post_process::answer};
+use crate::{
+    api::FormApi,
+    form::{Form, FormRequest},
+    post_process::answer,
+};
 
 /// How many violations remediation left, and how many of its changes it undid.
 const RESIDUAL: HeaderName = HeaderName::from_static("gotenberg-remediation-residual");
@@ -253,11 +257,26 @@ impl Stages {
         headers: &HeaderMap,
         files: Vec<(String, Content)>,
     ) -> Result<Response, Problem> {
-        let told = self.headers();
+        let remediation = self.headers();
         let files = self.run(api, files).await?;
         let mut response = answer(context, headers, files).await?;
-        response.headers_mut().extend(told);
+        response.headers_mut().extend(remediation);
         Ok(response)
+    }
+
+    /// Runs the stages on `files`, and answers the request with what they make.
+    pub(crate) async fn finish(
+        self,
+        request: FormRequest,
+        files: Vec<(String, Content)>,
+    ) -> Result<Response, Problem> {
+        let FormRequest {
+            api,
+            context,
+            headers,
+            ..
+        } = request;
+        self.respond(&api, &context, &headers, files).await
     }
 
     /// Runs the stages on `files`, on a render slot.

@@ -45,13 +45,7 @@ pub(crate) async fn run_stages(mut request: FormRequest) -> Result<Response, Pro
     stages.take_files(form);
     refuse_unknown(form, true);
     let files = form.take_pdfs()?;
-    let FormRequest {
-        api,
-        context,
-        headers,
-        ..
-    } = request;
-    stages.respond(&api, &context, &headers, files).await
+    stages.finish(request, files).await
 }
 
 /// Runs the stage `op`, whose options are form fields.
@@ -61,13 +55,7 @@ async fn run_one(mut request: FormRequest, op: &str) -> Result<Response, Problem
     let stages = Stages::of_fields(form, stage)?;
     refuse_unknown(form, false);
     let files = form.take_pdfs()?;
-    let FormRequest {
-        api,
-        context,
-        headers,
-        ..
-    } = request;
-    stages.respond(&api, &context, &headers, files).await
+    stages.finish(request, files).await
 }
 
 /// The routes that make PDF files.

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::declaration::routes;
 use super::{
     extract::{PageQuery, Query},
-    templates::precondition::versions,
+    templates::precondition::one_version,
 };
 use crate::{
     assets::{AssetStore, MAX_BYTES, Use, families, uses, version_of},
@@ -165,18 +165,8 @@ impl<S: Sync + Send> FromRequestParts<S> for NamePath {
 
 /// The version of `If-Match`, if there is one and it names one.
 fn expected(headers: &HeaderMap) -> Result<Option<u32>, Problem> {
-    let Some(value) = headers.get(IF_MATCH) else {
-        return Ok(None);
-    };
-    let text = value.to_str().unwrap_or_default();
-    match (text.trim(), versions(text).as_slice()) {
-        ("*", _) => Ok(None),
-        (_, [version]) => Ok(Some(*version)),
-        _ => Err(Problem::new(
-            Code::InvalidRequest,
-            "If-Match names one version, as the ETag does, or is `*`",
-        )),
-    }
+    let value = headers.get(IF_MATCH);
+    value.map_or(Ok(None), |value| one_version(value, "version"))
 }
 
 /// Lists assets.

@@ -13,10 +13,10 @@ use super::{
 use crate::{
     accepted_run::declared as accepted,
     auth::{Access, Scope, Scopes},
-    labels::{self, LabelList},
+    labels,
     operation::{
         self, Content, Route, Tag, any_json, binary, delete, get, header, path, post, put, query,
-        required_header, text,
+        text,
     },
     routes::templates::{CHANGE_NOTE, LOCATION, VERSION_HEADERS, VersionDocument},
 };
@@ -80,21 +80,10 @@ fn flow_routes() -> Vec<Route<FlowApi>> {
             .key()
             .expects_version()
             .answer(204, Content::default()),
-        get("/flows/{key}/labels", content::get_flow_labels)
-            .scope(Scope::Read)
-            .summary("Reads the labels of a flow, with their revision as ETag.")
-            .key()
-            .answer(200, operation::json::<LabelList>())
-            .answer_headers(&[labels::TAG_HEADER]),
-        put("/flows/{key}/labels", content::put_flow_labels)
-            .scope(Scope::Draft)
-            .summary("Replaces the labels of a flow.")
-            .key()
-            .parameter(required_header(labels::IF_MATCH_HEADER))
-            .body(operation::json::<LabelList>())
-            .answer(200, operation::json::<LabelList>())
-            .answer_headers(&[labels::TAG_HEADER])
-            .problems(&[412, 428]),
+        labels::reads(get("/flows/{key}/labels", content::get_flow_labels))
+            .summary("Reads the labels of a flow, with their revision as ETag."),
+        labels::replaces(put("/flows/{key}/labels", content::put_flow_labels))
+            .summary("Replaces the labels of a flow."),
     ]
 }
 

@@ -11,14 +11,14 @@ use super::{
 };
 use crate::{
     auth::Scope,
-    labels::{self, LabelList},
-    operation::{
-        self, Kind, Route, Tag, binary, delete, get, header, post, put, query, required_header,
-        text,
-    },
+    labels,
+    operation::{self, Kind, Route, Tag, binary, delete, get, header, post, put, query, text},
     rendering::validation::Validation,
     routes::render::response::DOCUMENT_HEADERS,
 };
+
+/// Path of the labels.
+const LABELS: &str = "/templates/{key}/labels";
 
 /// The template routes.
 pub(crate) fn routes() -> Vec<Route<TemplateApi>> {
@@ -41,21 +41,10 @@ pub(crate) fn routes() -> Vec<Route<TemplateApi>> {
 
 fn label_routes() -> Vec<Route<TemplateApi>> {
     vec![
-        get("/templates/{key}/labels", content::get_template_labels)
-            .scope(Scope::Read)
-            .summary("Reads the labels of a template, with their revision as ETag.")
-            .key()
-            .answer(200, operation::json::<LabelList>())
-            .answer_headers(&[labels::TAG_HEADER]),
-        put("/templates/{key}/labels", content::put_template_labels)
-            .scope(Scope::Draft)
-            .summary("Replaces the labels of a template.")
-            .key()
-            .parameter(required_header(labels::IF_MATCH_HEADER))
-            .body(operation::json::<LabelList>())
-            .answer(200, operation::json::<LabelList>())
-            .answer_headers(&[labels::TAG_HEADER])
-            .problems(&[412, 428]),
+        labels::reads(get(LABELS, content::get_template_labels))
+            .summary("Reads the labels of a template, with their revision as ETag."),
+        labels::replaces(put(LABELS, content::put_template_labels))
+            .summary("Replaces the labels of a template."),
     ]
 }
 

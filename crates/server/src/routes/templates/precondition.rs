@@ -2,7 +2,7 @@
 
 use hyper::{
     HeaderMap,
-    header::{IF_MATCH, IF_NONE_MATCH},
+    header::{HeaderValue, IF_MATCH, IF_NONE_MATCH},
 };
 use platen_fault::{Code, Resource};
 use platen_storage::VersionInfo;
@@ -81,6 +81,22 @@ impl Expected {
     }
 }
 
+/// The version that `If-Match` names; `None` for `*`. `what` the number counts is for the message.
+///
+/// # Errors
+/// 400 if it names none, or several.
+pub(crate) fn one_version(value: &HeaderValue, what: &str) -> Result<Option<u32>, Problem> {
+    let text = value.to_str().unwrap_or_default();
+    match (text.trim(), versions(text).as_slice()) {
+        ("*", _) => Ok(None),
+        (_, [version]) => Ok(Some(*version)),
+        _ => Err(Problem::new(
+            Code::InvalidRequest,
+            format!("If-Match names one {what}, as the ETag does, or is `*`"),
+        )),
+    }
+}
+
 /// Versions in a list of entity tags. Weak tags never match (RFC 9110 section 13.1.1).
 pub(crate) fn versions(text: &str) -> Vec<u32> {
     text.split(',')
@@ -109,8 +125,6 @@ pub(crate) fn is_known(headers: &HeaderMap, info: &VersionInfo) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hyper::header::HeaderValue;
-
     use super::*;
 
     #[test]
@@ -126,5 +140,15 @@ mod tests {
         assert_eq!(expected("W/\"3\""), Expected::Versions(vec![]));
         assert_eq!(expected("3"), Expected::Versions(vec![]));
         assert!(Expected::of(&HeaderMap::new(), Resource::Flow).is_err());
+    }
+
+    #[test]
+    fn one_version_is_read() {
+        let one = |value| one_version(&HeaderValue::from_static(value), "version").ok();
+        assert_eq!(one(" * "), Some(None));
+        assert_eq!(one("\"3\""), Some(Some(3)));
+        assert_eq!(one("\"3\", \"4\""), None);
+        assert_eq!(one("W/\"3\""), None);
+        assert_eq!(one(""), None);
     }
 }
