@@ -14,6 +14,7 @@ use platen_bench::{
     gaps::gaps,
 };
 use process::{Service, has_chromium, is_missing, waiting::wait_until};
+use serde_json::Value;
 
 fn root() -> PathBuf {
     Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..")
@@ -113,6 +114,31 @@ fn a_run_of_flows_shows_the_service_where_it_is_due() {
         .filter(|gap| !is_of_node(gap))
         .collect();
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// Hyphens, and lines whose spaces are wider than 1.5 times the font's, as typst 0.15.2 sets the
+/// same texts (decision 21).
+const TYPST: [[u64; 2]; 6] = [[3, 1], [18, 19], [37, 74], [2, 6], [20, 20], [35, 43]];
+/// Lines whose spaces are wider than twice the font's, as they were once reached.
+const GAPING: [u64; 6] = [0, 0, 21, 0, 9, 24];
+
+#[test]
+fn justified_text_has_no_more_hyphens_and_loose_lines_than_typst() {
+    let found = Command::new("pdftotext").arg("-v").output().is_ok();
+    if is_missing("pdftotext", found) {
+        return;
+    }
+    let output = platen(&["bench", "text", "--rounds", "1", "--json", "-q"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(rows.len(), TYPST.len());
+    for ((row, typst), gaping) in rows.iter().zip(TYPST).zip(GAPING) {
+        let figures = &row["figures"];
+        let looser = figures["looser"].as_array().unwrap();
+        assert!(figures["hyphens"].as_u64().unwrap() <= typst[0], "{row}");
+        assert!(looser[0].as_u64().unwrap() <= typst[1], "{row}");
+        assert!(looser[1].as_u64().unwrap() <= gaping, "{row}");
+    }
 }
 
 #[test]

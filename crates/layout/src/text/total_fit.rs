@@ -22,16 +22,19 @@ const MAX_BADNESS: f32 = 1e5;
 
 /// How fast badness grows with ratios above 1, relative to smaller ones: in narrow columns, where
 /// many lines are loose, hyphens should not become free.
-const LOOSE: f32 = 0.18;
-/// Badness that ratios gain around 1, where readers begin to see the gaps: one loose line more counts
-/// more than a loose line that is a little looser.
-const GAPING: f32 = 150.0;
-/// How far the ratio goes on while they gain it.
-const GAPING_RANGE: f32 = 0.2;
+const LOOSE: f32 = 0.25;
+/// Badness that a justified line gains at each of the [`STEPS`]: one loose line more counts more than
+/// a loose line that is a little looser.
+const GAPING: f32 = 280.0;
+/// Ratios around which lines gain it, and how far they go on while they do: where readers begin to
+/// see the gaps, and where spaces become twice as wide as the font's.
+const STEPS: [(f32, f32); 2] = [(1.0, 0.12), (1.87, 0.2)];
 
 /// Demerits, in the scale of a line's `(LINE + badness + penalty)²`.
 const LINE: f32 = 10.0;
-const HYPHEN: f32 = 320.0;
+const HYPHEN: f32 = 500.0;
+/// Ragged lines gain no steps, which a hyphen would spare.
+const RAGGED_HYPHEN: f32 = 320.0;
 const EXPLICIT_HYPHEN: f32 = 40.0;
 const SECOND_HYPHEN: f64 = 3_000.0;
 const HYPHEN_BEFORE_LAST: f64 = 1e8;
@@ -337,15 +340,12 @@ impl Search<'_> {
         };
         let penalty = match candidate.ending {
             Ending::Plain | Ending::Last => 0.0,
-            Ending::Hyphen => HYPHEN,
+            Ending::Hyphen if self.measure.justified => HYPHEN,
+            Ending::Hyphen => RAGGED_HYPHEN,
             Ending::ExplicitHyphen => EXPLICIT_HYPHEN,
         };
         let eased = ratio.abs().min(1.0 + (ratio.abs() - 1.0) * LOOSE);
-        let gaping = match self.measure.justified {
-            true => GAPING * (0.5 + (ratio - 1.0) / GAPING_RANGE).clamp(0.0, 1.0),
-            false => 0.0,
-        };
-        let badness = (100.0 * eased.powi(3) + gaping).min(MAX_BADNESS);
+        let badness = (100.0 * eased.powi(3) + self.measure.gaping(ratio)).min(MAX_BADNESS);
         let class = class(ratio);
         let mut demerits = f64::from(LINE + badness + penalty).powi(2);
         if class.abs_diff(node.class) > 1 && node.candidate != START {
@@ -403,6 +403,15 @@ impl Measure {
             false => (RAGGED_RUNT, RAGGED_RUNT_DEMERITS),
         };
         if width < limit * least { demerits } else { 0.0 }
+    }
+
+    /// Badness of gaps that readers see, for a line of that stretch ratio.
+    fn gaping(&self, ratio: f32) -> f32 {
+        if !self.justified {
+            return 0.0;
+        }
+        let steps = STEPS.map(|(at, range)| (0.5 + (ratio - at) / range).clamp(0.0, 1.0));
+        GAPING * steps.iter().sum::<f32>()
     }
 
     /// Maximum natural width of a line of that flexibility.
