@@ -230,6 +230,8 @@ pub struct TextRun {
     pub style: StyleId,
     /// Range in [`Page::words`].
     pub words: Range<u32>,
+    /// Points added behind each glyph of a justified line, beside the letter spacing of the style.
+    pub tracking: f32,
     /// Whether it is rotated by 90 degrees counter-clockwise about its start.
     pub rotated: bool,
 }

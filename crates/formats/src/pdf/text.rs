@@ -55,10 +55,13 @@ struct ShownText {
     pen: f32,
     wanted: f32,
     rise: f32,
+    /// What the reader adds behind each glyph (`Tc`), in thousandths of an em.
+    tracking: f32,
 }
 
 impl ShownText {
-    fn start(&mut self) {
+    fn start(&mut self, tracking: f32) {
+        self.tracking = tracking;
         self.bytes.clear();
         self.open = false;
         self.adjusted = false;
@@ -86,7 +89,7 @@ impl ShownText {
         for byte in code.to_be_bytes() {
             self.bytes.escaped(byte);
         }
-        self.pen += width;
+        self.pen += width + self.tracking;
     }
 
     /// Writes the collected glyphs.
@@ -164,16 +167,10 @@ impl TextWriter {
             out.number(run.size, 2).raw(" Tf\n");
         }
         let left = words[0].x;
-        out.raw("BT ");
-        if run.rotated {
-            out.raw("0 1 -1 0 ").length(run.x).raw(" ");
-            out.length(context.page_height - run.y + left).raw(" Tm ");
-        } else {
-            out.length(run.x + left).raw(" ");
-            out.length(context.page_height - run.y).raw(" Td ");
-        }
-        self.string.start();
+        let spacing = begin_text(out, run, left, context.page_height);
         let thousandths = 1000.0 / run.size;
+        let tracking = spacing * thousandths;
+        self.string.start(tracking);
         let space = context
             .shaper
             .face(face)
@@ -185,7 +182,7 @@ impl TextWriter {
         let scale = Scale {
             size: run.size,
             units: 1000.0 / units,
-            spacing: context.letter_spacing * thousandths,
+            spacing: context.letter_spacing * thousandths + tracking,
         };
         for (position, placed) in words.iter().enumerate() {
             if position > 0 && placed.space {
@@ -212,8 +209,29 @@ impl TextWriter {
         if self.string.rise != 0.0 {
             out.raw("0 Ts ");
         }
+        if spacing != 0.0 {
+            out.raw("0 Tc ");
+        }
         out.raw("ET\n");
     }
+}
+
+/// Opens a text object at `left` from the start of a run. Returns what the reader adds behind each
+/// glyph, in points.
+fn begin_text(out: &mut Vec<u8>, run: &TextRun, left: f32, page_height: f32) -> f32 {
+    out.raw("BT ");
+    if run.rotated {
+        out.raw("0 1 -1 0 ").length(run.x).raw(" ");
+        out.length(page_height - run.y + left).raw(" Tm ");
+    } else {
+        out.length(run.x + left).raw(" ");
+        out.length(page_height - run.y).raw(" Td ");
+    }
+    let spacing = (run.tracking * 1000.0).round() / 1000.0;
+    if spacing != 0.0 {
+        out.number(spacing, 3).raw(" Tc ");
+    }
+    spacing
 }
 
 struct Scale {

@@ -97,7 +97,7 @@ impl Canvas<'_> {
 
     fn text(&mut self, page: &Page, run: &TextRun) {
         let style = &self.layout.styles[run.style];
-        let (color, letter_spacing) = (style.color, style.letter_spacing);
+        let (color, letter_spacing) = (style.color, style.letter_spacing + run.tracking);
         let mut origin = self.base.pre_translate(run.x, run.y);
         if run.rotated {
             origin = origin.pre_concat(Transform::from_row(0.0, -1.0, 1.0, 0.0, 0.0, 0.0));

@@ -112,7 +112,7 @@ impl Writer<'_> {
 
     fn text(&mut self, page: &Page, run: &TextRun) {
         let style = &self.layout.styles[run.style];
-        let (color, letter_spacing) = (style.color, style.letter_spacing);
+        let (color, letter_spacing) = (style.color, style.letter_spacing + run.tracking);
         let turn = if run.rotated { " rotate(-90)" } else { "" };
         self.push(format_args!(
             "<g fill=\"{color}\" transform=\"translate({} {}){turn} scale({})\">",

@@ -7,7 +7,7 @@ use platen_document::{
     work,
 };
 
-use super::{Atom, Line, Paragraph, TextContext, pictures::PictureWord};
+use super::{Atom, Line, Paragraph, TextContext, justify::loosen, pictures::PictureWord};
 use crate::{
     page::{Area, Item, Page, PlacedWord, TagId, TagKind, Tags, TextRun},
     shape::WordId,
@@ -126,6 +126,17 @@ pub(crate) struct Placement {
     pub tag: Option<TagId>,
 }
 
+/// Where what a line leaves free goes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spread {
+    /// Before the line, in points.
+    offset: f32,
+    /// How far gaps grow, relative to their stretch; negative where they shrink.
+    ratio: f32,
+    /// Behind each glyph, in points.
+    tracking: f32,
+}
+
 impl TextContext<'_> {
     /// Appends the words of `line` to `sink`.
     pub fn emit_line(
@@ -155,28 +166,12 @@ impl TextContext<'_> {
         if atoms.is_empty() {
             return;
         }
-        let free = place.width - line.width;
-        let right_to_left = paragraph.right_to_left;
-        let flexible = &atoms[..atoms.len() - 1];
-        let stretch: f32 = flexible.iter().map(|atom| atom.stretch).sum();
-        let shrink: f32 = flexible.iter().map(|atom| atom.shrink).sum();
-        let (offset, ratio) = match place.align {
-            _ if free < 0.0 && -free <= shrink * SQUEEZE => (0.0, free / shrink),
-            Align::Start if right_to_left => (free, 0.0),
-            Align::End if right_to_left => (0.0, 0.0),
-            Align::Start | Align::Left => (0.0, 0.0),
-            Align::End | Align::Right | Align::Decimal => (free, 0.0),
-            Align::Center => (free / 2.0, 0.0),
-            Align::Justify => {
-                if line.last || stretch <= 0.0 || free < 0.0 {
-                    (if right_to_left { free } else { 0.0 }, 0.0)
-                } else {
-                    (0.0, free / stretch)
-                }
-            }
-        };
-        let left = place.x + offset - atoms[0].lead;
-        let positions = visual_positions(atoms, ratio);
+        let spread = self.spread(paragraph, line, place);
+        let left = place.x + spread.offset - atoms[0].lead;
+        let positions = visual_positions(atoms, spread.ratio, |atom| match spread.tracking > 0.0 {
+            true => self.glyph_count(paragraph, atom) as f32 * spread.tracking,
+            false => 0.0,
+        });
         let mut index = 0;
         while index < atoms.len() {
             let atom = &atoms[index];
@@ -193,12 +188,64 @@ impl TextContext<'_> {
                 paragraph,
                 &atoms[index..end],
                 &positions[index..end],
-                left,
+                (left, spread.tracking),
                 place,
                 tags,
                 sink,
             );
             index = end;
+        }
+    }
+
+    /// Where what a line leaves free goes.
+    fn spread(&self, paragraph: &Paragraph, line: &Line, place: Placement) -> Spread {
+        let atoms = &paragraph.atoms[line.atoms.clone()];
+        let free = place.width - line.width;
+        let right_to_left = paragraph.right_to_left;
+        let flexible = &atoms[..atoms.len() - 1];
+        let stretch: f32 = flexible.iter().map(|atom| atom.stretch).sum();
+        let shrink: f32 = flexible.iter().map(|atom| atom.shrink).sum();
+        let at = |offset: f32| Spread {
+            offset,
+            ..Spread::default()
+        };
+        match place.align {
+            _ if free < 0.0 && -free <= shrink * SQUEEZE => Spread {
+                ratio: free / shrink,
+                ..Spread::default()
+            },
+            Align::Start if right_to_left => at(free),
+            Align::End if right_to_left => at(0.0),
+            Align::Start | Align::Left => at(0.0),
+            Align::End | Align::Right | Align::Decimal => at(free),
+            Align::Center => at(free / 2.0),
+            Align::Justify if line.last || stretch <= 0.0 || free < 0.0 => {
+                at(if right_to_left { free } else { 0.0 })
+            }
+            Align::Justify => self.loosened(paragraph, line, (free, stretch)),
+        }
+    }
+
+    /// A justified line that leaves `free`, with gaps of that `stretch`.
+    fn loosened(&self, paragraph: &Paragraph, line: &Line, (free, stretch): (f32, f32)) -> Spread {
+        let atoms = &paragraph.atoms[line.atoms.clone()];
+        let (letters, ratio) = loosen(free, stretch, line.width);
+        let count = || -> usize {
+            let counts = atoms.iter().map(|atom| self.glyph_count(paragraph, atom));
+            counts.sum()
+        };
+        if letters > 0.0 && !paragraph.has_tabs && self.may_track(paragraph, atoms) {
+            // None behind the last.
+            let tracking = letters / count().saturating_sub(1).max(1) as f32;
+            return Spread {
+                offset: 0.0,
+                ratio,
+                tracking,
+            };
+        }
+        Spread {
+            ratio: free / stretch,
+            ..Spread::default()
         }
     }
 
@@ -208,7 +255,7 @@ impl TextContext<'_> {
         paragraph: &Paragraph,
         atoms: &[Atom],
         positions: &[f32],
-        left: f32,
+        (left, tracking): (f32, f32),
         place: Placement,
         tags: &mut Tags,
         sink: &mut Sink,
@@ -217,10 +264,14 @@ impl TextContext<'_> {
         let x = left + positions[0];
         let start = sink.words.len() as u32;
         let baseline = place.baseline - first.rise;
-        let pictures = self.place_words(paragraph, atoms, positions, left, sink);
+        let pictures = self.place_words(paragraph, atoms, positions, (left, tracking), sink);
         self.emit_pictures(&pictures, baseline, place, tags, sink);
         let last = atoms.len() - 1;
-        let width = positions[last] - positions[0] + atoms[last].width;
+        let mut width = positions[last] - positions[0] + atoms[last].width;
+        if tracking > 0.0 {
+            let glyphs = self.glyph_count(paragraph, &atoms[last]);
+            width += glyphs.saturating_sub(1) as f32 * tracking;
+        }
         if start == sink.words.len() as u32 {
             return;
         }
@@ -251,6 +302,7 @@ impl TextContext<'_> {
             size: first.size,
             style: first.style,
             words: start..sink.words.len() as u32,
+            tracking,
             rotated: false,
         }));
         self.decorate(first, x, width, baseline, sink);
@@ -267,11 +319,11 @@ impl TextContext<'_> {
         paragraph: &Paragraph,
         atoms: &[Atom],
         positions: &[f32],
-        left: f32,
+        (left, tracking): (f32, f32),
         sink: &mut Sink,
     ) -> Vec<PictureWord> {
         let mut pictures = Vec::new();
-        let letter_spacing = self.styles[atoms[0].style].letter_spacing;
+        let letter_spacing = self.styles[atoms[0].style].letter_spacing + tracking;
         for (index, (atom, position)) in atoms.iter().zip(positions).enumerate() {
             let ids = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
             let mut offset = position - positions[0];
@@ -353,8 +405,8 @@ fn run_end(atoms: &[Atom], start: usize) -> usize {
 }
 
 /// Left edge of each atom, in logical order, measured from the left end of the line. Gaps grow by
-/// `ratio` of their stretch, or shrink by it where it is negative.
-fn visual_positions(atoms: &[Atom], ratio: f32) -> Vec<f32> {
+/// `ratio` of their stretch, or shrink by it where it is negative; atoms by what `grown` says.
+fn visual_positions(atoms: &[Atom], ratio: f32, grown: impl Fn(&Atom) -> f32) -> Vec<f32> {
     let mut order: Vec<usize> = (0..atoms.len()).collect();
     let highest = atoms.iter().map(|atom| atom.level).max().unwrap_or(0);
     let lowest_odd = atoms
@@ -394,7 +446,7 @@ fn visual_positions(atoms: &[Atom], ratio: f32) -> Vec<f32> {
         } else {
             positions[index] = x;
         }
-        x += atom.width + space;
+        x += atom.width + grown(atom) + space;
     }
     positions
 }

@@ -76,9 +76,11 @@ impl TextContext<'_> {
         style: StyleId,
         lines: &mut Vec<Line>,
     ) -> usize {
+        let justified = self.styles[style].align == Align::Justify;
         let measure = Measure {
             limits: limits.map(|limit| limit - TOLERANCE),
-            justified: self.styles[style].align == Align::Justify,
+            justified,
+            tracking: justified && self.may_track(paragraph, &paragraph.atoms[start..]),
             after_hyphen: lines.last().is_some_and(|line| line.hyphen),
         };
         let plain = self.candidates(paragraph, start, measure, false);
@@ -89,6 +91,11 @@ impl TextContext<'_> {
             fit = total_fit(&candidates, measure, Looseness::Most(FAIR));
         }
         if fit == Fit::Impossible {
+            fit = total_fit(&candidates, measure, Looseness::Any);
+        }
+        if fit == Fit::Impossible {
+            // Only a hyphen leads to the last line, and none may stand before it.
+            without_last_hyphens(&mut candidates, measure);
             fit = total_fit(&candidates, measure, Looseness::Any);
         }
         let mut ends: Vec<Candidate> = match fit {
@@ -266,4 +273,16 @@ impl TextContext<'_> {
         }
         paragraph.atoms.splice(range, atoms);
     }
+}
+
+/// Removes the hyphens from which the last line may start.
+fn without_last_hyphens(candidates: &mut Vec<Candidate>, measure: Measure) {
+    let Some(last) = candidates.last().copied() else {
+        return;
+    };
+    let room = f64::from(measure.limits[1] + TOLERANCE);
+    candidates.retain(|one| {
+        let shrink = last.end_glue.shrink - one.next_glue.shrink;
+        one.ending != Ending::Hyphen || last.end - one.next - shrink > room
+    });
 }

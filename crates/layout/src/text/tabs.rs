@@ -173,6 +173,7 @@ impl TextContext<'_> {
                 size: atom.size,
                 style: atom.style,
                 words: start..sink.words.len() as u32,
+                tracking: 0.0,
                 rotated: false,
             }));
         }

@@ -9,6 +9,8 @@ mod tests;
 
 use platen_document::work;
 
+use super::justify::loosen;
+
 /// Overhang that still counts as fitting, in points, since sums of floats are inexact.
 pub(super) const TOLERANCE: f32 = 0.01;
 /// Maximum number of line ends under consideration at the same time. A line holds fewer words.
@@ -37,7 +39,6 @@ const HYPHEN: f32 = 500.0;
 const RAGGED_HYPHEN: f32 = 320.0;
 const EXPLICIT_HYPHEN: f32 = 40.0;
 const SECOND_HYPHEN: f64 = 3_000.0;
-const HYPHEN_BEFORE_LAST: f64 = 1e8;
 const UNEVEN: f64 = 20_000.0;
 const RUNT: f64 = 4_000.0;
 /// Ragged lines can give a word away more easily than justified ones.
@@ -106,6 +107,8 @@ pub(super) struct Measure {
     pub justified: bool,
     /// Whether the previous line, before the first candidate, ends with a hyphen.
     pub after_hyphen: bool,
+    /// Whether letters move apart where spaces alone would gape.
+    pub tracking: bool,
 }
 
 /// How far lines may be from the ideal.
@@ -331,6 +334,7 @@ impl Search<'_> {
         match self.looseness {
             Looseness::Most(most) if ratio > most => return None,
             Looseness::Any if !last && width < limit * 0.4 => return None,
+            _ if last && self.ends_with_inserted_hyphen(node) => return None,
             _ => {}
         }
         let hyphens = match candidate.ending {
@@ -354,9 +358,6 @@ impl Search<'_> {
         if hyphens > 1 {
             demerits += SECOND_HYPHEN;
         }
-        if last && node.hyphens > 0 && self.ends_with_inserted_hyphen(node) {
-            demerits += HYPHEN_BEFORE_LAST;
-        }
         if last {
             demerits += self.measure.runt(width, limit);
         }
@@ -371,11 +372,10 @@ impl Search<'_> {
         })
     }
 
+    /// Whether the line up to `node` ends with a hyphen that a longer line would not need.
     fn ends_with_inserted_hyphen(&self, node: &Node) -> bool {
-        match node.candidate {
-            START => true,
-            candidate => self.candidates[candidate].ending == Ending::Hyphen,
-        }
+        let candidate = self.candidates.get(node.candidate);
+        candidate.is_some_and(|end| end.ending == Ending::Hyphen)
     }
 
     /// Bounds the work for each candidate, by forgetting the line ends with the most demerits.
@@ -430,6 +430,7 @@ impl Measure {
         let free = limit - width;
         match (self.justified, free < 0.0) {
             (true, true) => free / (glue.shrink as f32).max(TOLERANCE),
+            (true, false) if self.tracking => loosen(free, (glue.stretch as f32).max(0.5), width).1,
             (true, false) => free / (glue.stretch as f32).max(0.5),
             (false, _) => (free / (limit * RAGGED_STRETCH)).max(0.0),
         }

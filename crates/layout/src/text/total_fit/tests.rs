@@ -60,6 +60,7 @@ fn measure(justified: bool) -> Measure {
         limits: [WIDE - 20.0, WIDE],
         justified,
         after_hyphen: false,
+        tracking: false,
     }
 }
 
@@ -100,6 +101,38 @@ fn few_lines_are_loose_and_no_hyphen_stands_before_the_last() {
         let Fit::Whole(ends) = fit else { panic!() };
         let before_last = &candidates[ends[ends.len() - 2]];
         assert_ne!(before_last.ending, Ending::Hyphen);
+    }
+}
+
+/// Two lines, of which the first is full with a hyphen and gapes without.
+#[test]
+fn no_hyphen_stands_before_the_last_line_however_loose_the_line_is_without() {
+    let candidate = |end: f64, ending| Candidate {
+        end,
+        end_glue: Glue::default(),
+        next: end,
+        next_glue: Glue::default(),
+        ending,
+        atom: 0,
+        point: 0,
+    };
+    for (first, expected) in [
+        (40.0, Fit::Whole(vec![0, 2])),
+        // Too short for a line while there is another way.
+        (20.0, Fit::Impossible),
+    ] {
+        let mut candidates = vec![
+            candidate(first, Ending::Plain),
+            candidate(79.0, Ending::Hyphen),
+            candidate(110.0, Ending::Last),
+        ];
+        let fair = total_fit(&candidates, measure(true), Looseness::Most(2.8));
+        assert_eq!(fair, Fit::Impossible);
+        let any = total_fit(&candidates, measure(true), Looseness::Any);
+        assert_eq!(any, expected);
+        candidates.remove(1);
+        let plain = total_fit(&candidates, measure(true), Looseness::Any);
+        assert_eq!(plain, Fit::Whole(vec![0, 1]));
     }
 }
 
