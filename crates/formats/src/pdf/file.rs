@@ -4,7 +4,7 @@
 //! Objects are written as they are produced and not kept: half a million structure elements occupy
 //! compressed object streams rather than memory.
 
-use flate2::{Compress, Compression, FlushCompress, Status};
+use libdeflater::{CompressionLvl, Compressor};
 use sha2::{Digest, Sha256};
 
 use super::syntax::{Reference, Syntax};
@@ -32,30 +32,37 @@ pub(super) struct File {
     pack: Vec<u8>,
     /// Objects of the open object stream, with their offsets in it.
     packed: Vec<(Reference, u32)>,
-    deflate: Deflate,
+    deflate: Option<Deflate>,
+    font_deflate: Option<Deflate>,
 }
+
+/// Levels of libdeflate. Its first makes fonts 1.4 % larger than level 6 of zlib does, and page contents
+/// 8 %; its third makes these 3 % larger. Both take less than half of the time (decision 26).
+const FONT_LEVEL: i32 = 1;
+const LEVEL: i32 = 3;
 
 /// A compressor that is reused for every stream, and its last result.
 struct Deflate {
-    compress: Compress,
+    compressor: Compressor,
     result: Vec<u8>,
 }
 
 impl Deflate {
-    fn run(&mut self, data: &[u8]) -> &[u8] {
-        self.compress.reset();
-        self.result.clear();
-        self.result.reserve(data.len() / 2 + 64);
-        loop {
-            let done = self.compress.total_in() as usize;
-            let status =
-                self.compress
-                    .compress_vec(&data[done..], &mut self.result, FlushCompress::Finish);
-            match status {
-                Ok(Status::StreamEnd) | Err(_) => return &self.result,
-                Ok(Status::Ok | Status::BufError) => self.result.reserve(data.len() / 2 + 64),
-            }
+    fn new(level: i32) -> Self {
+        let level = CompressionLvl::new(level).unwrap_or_default();
+        Self {
+            compressor: Compressor::new(level),
+            result: Vec::new(),
         }
+    }
+
+    fn run(&mut self, data: &[u8]) -> &[u8] {
+        let most = self.compressor.zlib_compress_bound(data.len());
+        self.result.resize(most, 0);
+        // The bound is enough for any data.
+        let length = self.compressor.zlib_compress(data, &mut self.result);
+        self.result.truncate(length.unwrap_or(0));
+        &self.result
     }
 }
 
@@ -68,10 +75,8 @@ impl File {
             places: vec![Place::Nowhere],
             pack: Vec::new(),
             packed: Vec::new(),
-            deflate: Deflate {
-                compress: Compress::new(Compression::new(6), true),
-                result: Vec::new(),
-            },
+            deflate: None,
+            font_deflate: None,
         }
     }
 
@@ -100,10 +105,22 @@ impl File {
 
     /// Writes a compressed stream. `entries` are its dictionary entries except length and filter.
     pub fn stream(&mut self, reference: Reference, entries: &str, data: &[u8]) {
-        self.deflate.run(data);
-        let data = std::mem::take(&mut self.deflate.result);
-        self.plain_stream(reference, &format!("{entries}/Filter/FlateDecode"), &data);
-        self.deflate.result = data;
+        let mut deflate = self.deflate.take();
+        let compressor = deflate.get_or_insert_with(|| Deflate::new(LEVEL));
+        self.compressed_stream(reference, entries, compressor.run(data));
+        self.deflate = deflate;
+    }
+
+    /// Writes a compressed font program. `entries` are as those of [`File::stream`].
+    pub fn font_stream(&mut self, reference: Reference, entries: &str, program: &[u8]) {
+        let mut deflate = self.font_deflate.take();
+        let compressor = deflate.get_or_insert_with(|| Deflate::new(FONT_LEVEL));
+        self.compressed_stream(reference, entries, compressor.run(program));
+        self.font_deflate = deflate;
+    }
+
+    fn compressed_stream(&mut self, reference: Reference, entries: &str, data: &[u8]) {
+        self.plain_stream(reference, &format!("{entries}/Filter/FlateDecode"), data);
     }
 
     /// Writes a stream as it is. Its filter, if any, is among `entries`.

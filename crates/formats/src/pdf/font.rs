@@ -109,8 +109,8 @@ impl FontUse {
         let program = file.reserve();
         let compact = table(&subset, b"CFF ");
         match compact {
-            Some(compact) => file.stream(program, "/Subtype/CIDFontType0C", compact),
-            None => file.stream(program, &format!("/Length1 {}", subset.len()), &subset),
+            Some(compact) => file.font_stream(program, "/Subtype/CIDFontType0C", compact),
+            None => file.font_stream(program, &format!("/Length1 {}", subset.len()), &subset),
         }
         let descriptor = self.descriptor(file, &font, &name, program, compact.is_some());
         let kind = if compact.is_some() { "0" } else { "2" };
