@@ -86,6 +86,8 @@ jars() {
 jars veraPDF pom.xml verapdf
 # DSS of the European Commission and pyHanko, which judge signatures.
 jars DSS signatures.xml dss
+# Saxon and the rules of CEN, KoSIT and OpenPeppol, which judge e-invoices.
+jars "rules of e-invoices" invoices.xml invoices
 hanko="${XDG_CACHE_HOME:-$HOME/.cache}/platen/pyhanko"
 if [ ! -x "$hanko/bin/pyhanko" ] && command -v python3 >/dev/null 2>&1; then
     if python3 -m venv "$hanko" >/dev/null 2>&1 &&

@@ -186,7 +186,28 @@ pub(crate) fn broken_rules(invoice: &Invoice, made: &model::Invoice) -> Vec<Prob
         .iter()
         .filter(|finding| finding.severity != Severity::Info)
         .map(problem)
+        .chain(payee_is_seller(invoice))
         .collect()
+}
+
+/// The part of BR-17 that the library does not check: whether the payee is the seller, by its
+/// name or an identifier.
+fn payee_is_seller(invoice: &Invoice) -> Option<Problem> {
+    let (payee, seller) = (invoice.payee.as_ref()?, &invoice.seller);
+    let names = [seller.name.as_ref(), seller.trading_name.as_ref()];
+    let same_name = payee.name.as_ref().is_some_and(|name| {
+        let mut names = names.into_iter().flatten();
+        names.any(|own| own.trim() == name.trim())
+    });
+    let same_identifier = payee.identifier.as_ref().is_some_and(|identifier| {
+        let mut own = seller.identifiers.iter();
+        own.any(|own| own.id.trim() == identifier.id.trim())
+    });
+    let message = "the payee is the seller, whom the invoice has already";
+    (same_name || same_identifier).then(|| {
+        Problem::error("BR-17", "/payee", message.to_owned())
+            .with_hint("leave `payee` out, or name who is paid instead of the seller")
+    })
 }
 
 fn problem(finding: &en16931::validation::Finding) -> Problem {

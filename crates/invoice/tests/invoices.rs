@@ -201,6 +201,17 @@ fn broken_rules_lead_to_their_fields() {
 }
 
 #[test]
+fn a_payee_that_is_the_seller_is_an_error() {
+    for (name, id) in [("Seller & Sons", "1"), ("Factor", "4000001123452")] {
+        let mut value = sample("en16931");
+        value["seller"]["identifiers"] = json!([{"id": "4000001123452", "scheme": "0088"}]);
+        value["payee"] = json!({"name": name, "identifier": {"id": id}});
+        let found = wrong(value);
+        assert_eq!((&*found[0].rule, &*found[0].path), ("BR-17", "/payee"));
+    }
+}
+
+#[test]
 fn values_that_are_none_are_told_with_their_place() {
     for (path, bad) in [
         ("/issueDate", json!("26.11.2026")),

@@ -1,4 +1,4 @@
-//! E-invoices of the examples, by Mustang, which `.ci/packages.sh` fetches, and by ourselves.
+//! E-invoices, by Mustang and the official rules, which `.ci/packages.sh` fetches, and by ourselves.
 
 use std::{
     path::{Path, PathBuf},
@@ -31,19 +31,24 @@ fn example(name: &str, file: &str) -> String {
         .to_string()
 }
 
-/// Mustang's jar.
-fn mustang() -> Option<PathBuf> {
+/// What `.ci/packages.sh` has fetched to `path`, and Java runs.
+fn fetched(path: &str, what: &str) -> Option<PathBuf> {
     let home = || std::env::var("HOME").unwrap_or_default();
     let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| format!("{}/.cache", home()));
-    let jar = PathBuf::from(cache).join("platen/mustang/Mustang-CLI-2.26.0.jar");
+    let place = PathBuf::from(cache).join("platen").join(path);
     let java = Command::new("java").arg("--version").output().is_ok();
-    let found = java && jar.is_file();
+    let found = java && place.exists();
     let required = std::env::var("REQUIRE_ALL").is_ok_and(|it| it == "1");
-    assert!(found || !required, "Mustang is needed (REQUIRE_ALL=1)");
+    assert!(found || !required, "{what} needed (REQUIRE_ALL=1)");
     if !found {
-        eprintln!("SKIP: Mustang is missing, so nobody else looks at the e-invoices");
+        eprintln!("SKIP: {what} missing, so nobody else looks at the e-invoices");
     }
-    found.then_some(jar)
+    found.then_some(place)
+}
+
+/// Mustang's jar.
+fn mustang() -> Option<PathBuf> {
+    fetched("mustang/Mustang-CLI-2.26.0.jar", "Mustang is")
 }
 
 /// Lets Mustang look at `files`.
@@ -231,6 +236,110 @@ fn a_pdf_says_that_it_is_archival_and_one_with_files_is_not_2b() {
     let strict: Vec<&str> = strict.iter().map(String::as_str).collect();
     assert!(!platen(&strict).status.success());
     assert!(!archive("a.pdf", "pdf-a-9z", "h.pdf").status.success());
+}
+
+/// What the official rules, and the schemas, find in files: `path rule flag text` on lines.
+fn judged(jars: &Path, pairs: &[(&str, String)]) -> String {
+    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("a folder"));
+    let output = Command::new("java")
+        .arg("-cp")
+        .arg(jars.join("*"))
+        .arg(root.join("../../tests/conformance/Invoices.java"))
+        .args(
+            pairs
+                .iter()
+                .flat_map(|(rules, file)| [*rules, file.as_str()]),
+        )
+        .output()
+        .expect("java runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The invoice of `tests/conformance`, which has every field, changed to what `part` and `type` say.
+fn variant(profile: &str, syntax: &str, part: &str) -> Json {
+    let mut value: Json =
+        serde_json::from_str(include_str!("../../../tests/conformance/invoice.json"))
+            .expect("JSON");
+    value["profile"] = profile.into();
+    value["syntax"] = syntax.into();
+    let mut without = |fields: &[&str]| {
+        let object = value.as_object_mut().expect("an object");
+        object.retain(|field, _| !fields.contains(&field.as_str()));
+    };
+    match part {
+        // UBL has no place for these in a credit note.
+        "credit" => without(&["dueDate", "project"]),
+        "supply" | "reverse" => without(&["allowances", "charges", "totals"]),
+        _ => {}
+    }
+    match part {
+        "credit" => value["type"] = "381".into(),
+        "supply" => {
+            value["buyer"]["vatId"] = "FR12345678901".into();
+            value["delivery"]["address"]["country"] = "FR".into();
+            value["lines"] = json!([{
+                "name": "Machine", "price": 1000, "vat": {"category": "K", "rate": 0},
+            }]);
+            value["exemptions"] = json!([{"category": "K", "code": "VATEX-EU-IC"}]);
+        }
+        "reverse" => {
+            value["lines"] = json!([{
+                "name": "Work", "price": 1000, "vat": {"category": "AE", "rate": 0},
+            }]);
+            value["exemptions"] = json!([{"category": "AE", "code": "VATEX-EU-AE"}]);
+        }
+        "debit" => {
+            let debit = json!({
+                "mandate": "M-1", "creditor": "DE98ZZZ09999999999", "iban": "DE75512108001245126199",
+            });
+            value["payment"] = json!({"means": "59", "directDebit": debit});
+        }
+        _ => {}
+    }
+    value
+}
+
+#[test]
+fn official_rules_and_schemas_accept_every_profile_and_kind() {
+    let Some(jars) = fetched("invoices", "the rules of e-invoices are") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut pairs = Vec::new();
+    for (profile, syntax, rules) in [
+        ("basic", "cii", "cii"),
+        ("en16931", "cii", "cii"),
+        ("en16931", "ubl", "ubl"),
+        ("extended", "cii", "cii"),
+        ("xrechnung", "cii", "xrechnung-cii"),
+        ("xrechnung", "ubl", "xrechnung-ubl"),
+        ("peppol", "ubl", "peppol"),
+    ] {
+        for part in ["whole", "credit", "supply", "reverse", "debit"] {
+            let name = format!("{profile}-{syntax}-{part}");
+            let json = path_of(&folder, &format!("{name}.json"));
+            let xml = path_of(&folder, &format!("{name}.xml"));
+            let value = variant(profile, syntax, part).to_string();
+            std::fs::write(&json, value).expect("written");
+            done(&["invoice", "write", &json, "-o", &xml]);
+            pairs.push((rules, xml));
+        }
+    }
+    assert_eq!(judged(&jars, &pairs), "");
+    // They find what is wrong.
+    let (_, sound) = &pairs[6];
+    let xml = std::fs::read_to_string(sound).expect("XML");
+    let swapped = xml.replace(">EUR<", ">XYZ<");
+    let broken = path_of(&folder, "broken.xml");
+    std::fs::write(&broken, swapped).expect("written");
+    let found = judged(&jars, &[("cii", broken.clone())]);
+    assert!(found.contains("BR-CL-0"), "{found}");
+    let unknown = xml.replace("ram:PayeeTradeParty", "ram:Payee");
+    std::fs::write(&broken, unknown).expect("written");
+    let found = judged(&jars, &[("cii", broken)]);
+    assert!(found.contains(" schema fatal "), "{found}");
 }
 
 fn path_of(folder: &tempfile::TempDir, name: &str) -> String {
