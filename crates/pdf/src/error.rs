@@ -18,6 +18,9 @@ pub enum Error {
     /// The file can be parsed, but violates the standard.
     #[error("the PDF file is damaged: {0}")]
     Malformed(&'static str),
+    /// The object with this number, which others refer to, cannot be parsed.
+    #[error("the PDF file is damaged: its object {0} cannot be read")]
+    Unreadable(u32),
     /// The file exceeds a limit.
     #[error("the PDF file has {count} {what}, more than {most}")]
     TooLarge {
@@ -119,7 +122,7 @@ impl Error {
         match self {
             Self::NotPdf | Self::Nothing => Code::NotPdf,
             Self::Encrypted => Code::DocumentEncrypted,
-            Self::Broken(_) | Self::Malformed(_) => Code::DocumentDamaged,
+            Self::Broken(_) | Self::Malformed(_) | Self::Unreadable(_) => Code::DocumentDamaged,
             Self::TooLarge { most, .. } => Code::TooLarge(What::Pdf, *most as u64),
             Self::BadPages(_)
             | Self::BadMetadata { .. }

@@ -2,7 +2,7 @@
 
 use lopdf::{Document, LoadOptions, Object, ObjectId, SaveOptions, xref::XrefRecovery};
 
-use crate::{Error, table::wrong_entries, write::compact};
+use crate::{Error, repair::unreadable, table::wrong_entries, write::compact};
 
 /// Limits of a file that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,10 @@ fn parse(
         ..LoadOptions::default()
     };
     match Document::load_mem_with_options(bytes, options) {
-        Ok(document) => Ok(document),
+        Ok(document) => match unreadable(&document, bytes) {
+            Some(number) => Err(Error::Unreadable(number)),
+            None => Ok(document),
+        },
         Err(lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_)) => Err(Error::Encrypted),
         Err(error) => Err(error.into()),
     }

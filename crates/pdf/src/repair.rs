@@ -1,13 +1,18 @@
 //! Files whose table of objects is damaged (7.5.4): what is wrong with them, and files that are whole
 //! again, of the objects that a scan finds.
 
-use lopdf::Document;
+use std::collections::HashSet;
+
+use lopdf::{Document, Object, ObjectId, xref::XrefEntry};
 
 use crate::{
     Error, Limits,
     open::{open, save},
-    table::{END_BYTES, wrong_entries},
+    table::{END_BYTES, points_at, wrong_entries},
 };
+
+/// The type of a stream of objects stands within so many bytes of its start.
+const CONTAINER_BYTES: usize = 512;
 
 /// What is wrong with the table of a file, as far as can be told without its objects; `None` if
 /// nothing is. Encrypted files are not judged.
@@ -40,29 +45,72 @@ pub fn repair(bytes: &[u8], limits: &Limits) -> Result<Option<(Vec<u8>, String)>
         return Ok(None);
     };
     let mut document = open(bytes, limits)?;
-    let lost = lost(&document);
-    let problem = match lost {
+    let problem = match lost(&document).len() {
         0 => problem.to_owned(),
-        _ => format!("{problem}; {lost} objects that it refers to are lost"),
+        lost => format!("{problem}; {lost} objects that it refers to are lost"),
     };
     Ok(Some((save(&mut document, true)?, problem)))
 }
 
-/// Number of objects that others refer to and that are not there.
-fn lost(document: &Document) -> usize {
-    let mut missing = std::collections::HashSet::new();
-    let mut waiting: Vec<&lopdf::Object> = document.objects.values().collect();
+/// The number of an object that stands where the table says, and that the parser left out as it
+/// could not read it. Others must refer to it: nobody misses the rest.
+pub(crate) fn unreadable(document: &Document, bytes: &[u8]) -> Option<u32> {
+    // Where something stands before the header, positions are not those of the file.
+    if !bytes.starts_with(b"%PDF-") {
+        return None;
+    }
+    let is_missing = |number: u32| {
+        let ids = (number, 0)..=(number, u16::MAX);
+        document.objects.range(ids).next().is_none()
+    };
+    let entries = document.reference_table.entries.iter();
+    let broken: Vec<u32> = entries
+        .filter_map(|(number, entry)| match entry {
+            XrefEntry::Normal { offset, .. } => Some((*number, *offset as usize)),
+            _ => None,
+        })
+        .filter(|(number, offset)| {
+            is_missing(*number)
+                && points_at(bytes, *offset, *number as usize)
+                && !is_container(&bytes[*offset..])
+        })
+        .map(|(number, _)| number)
+        .collect();
+    if broken.is_empty() {
+        return None;
+    }
+    let lost: HashSet<u32> = lost(document).iter().map(|(number, _)| *number).collect();
+    broken.into_iter().find(|number| lost.contains(number))
+}
+
+/// Whether an object may be a stream of objects or a table, which the parser has taken apart.
+fn is_container(object: &[u8]) -> bool {
+    let head = &object[..object.len().min(CONTAINER_BYTES)];
+    let names = |name: &[u8]| head.windows(name.len()).any(|it| it == name);
+    names(b"ObjStm") || names(b"XRef")
+}
+
+/// Objects that others refer to and that are not there.
+fn lost(document: &Document) -> HashSet<ObjectId> {
+    let mut missing = HashSet::new();
+    // A table names what is no part of the document, such as how it was encrypted.
+    let is_table = |object: &Object| match object {
+        Object::Stream(stream) => stream.dict.has_type(b"XRef"),
+        _ => false,
+    };
+    let objects = document.objects.values();
+    let mut waiting: Vec<&Object> = objects.filter(|object| !is_table(object)).collect();
     // Each object is looked at once; their depth is bounded by the parser.
     while let Some(object) = waiting.pop() {
         match object {
-            lopdf::Object::Reference(id) if !document.objects.contains_key(id) => {
+            Object::Reference(id) if !document.objects.contains_key(id) => {
                 missing.insert(*id);
             }
-            lopdf::Object::Array(list) => waiting.extend(list),
-            lopdf::Object::Dictionary(entries) => waiting.extend(entries.iter().map(|it| it.1)),
-            lopdf::Object::Stream(stream) => waiting.extend(stream.dict.iter().map(|it| it.1)),
+            Object::Array(list) => waiting.extend(list),
+            Object::Dictionary(entries) => waiting.extend(entries.iter().map(|it| it.1)),
+            Object::Stream(stream) => waiting.extend(stream.dict.iter().map(|it| it.1)),
             _ => {}
         }
     }
-    missing.len()
+    missing
 }

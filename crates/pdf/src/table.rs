@@ -41,7 +41,7 @@ pub(crate) fn wrong_entries(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Whether an object with this number begins at `offset`.
-fn points_at(bytes: &[u8], offset: usize, wanted: usize) -> bool {
+pub(crate) fn points_at(bytes: &[u8], offset: usize, wanted: usize) -> bool {
     let Some(rest) = bytes.get(offset..) else {
         return false;
     };

@@ -85,6 +85,36 @@ fn damaged_files_are_whole_again_and_said_to_be() {
     assert_eq!(page_count(&whole, &Limits::default()).expect("pages"), 3);
 }
 
+/// The parser leaves such an object out, and what it shows would be gone without a word.
+#[test]
+fn a_file_with_an_object_that_cannot_be_read_is_refused() {
+    let content = "BT /F1 24 Tf 72 720 Td (Potato) Tj ET";
+    let file = |end: &str| {
+        let objects = [
+            "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+            "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R>>".to_owned(),
+            format!("<</Length {}>>\nstream\n{content}\n{end}", content.len()),
+        ];
+        let mut bytes = String::from("%PDF-1.4\n");
+        let mut table = String::from("xref\n0 5\n0000000000 65535 f \n");
+        for (index, object) in objects.iter().enumerate() {
+            table.push_str(&format!("{:010} 00000 n \n", bytes.len()));
+            bytes.push_str(&format!("{} 0 obj\n{object}\nendobj\n", index + 1));
+        }
+        let start = bytes.len();
+        let trailer = format!("trailer\n<</Root 1 0 R/Size 5>>\nstartxref\n{start}\n%%EOF");
+        format!("{bytes}{table}{trailer}").into_bytes()
+    };
+    let limits = Limits::default();
+    assert_eq!(page_count(&file("endstream"), &limits).expect("pages"), 1);
+    let error = page_count(&file("enxstream"), &limits).expect_err("its text would be lost");
+    assert_eq!(
+        error.to_string(),
+        "the PDF file is damaged: its object 4 cannot be read"
+    );
+}
+
 #[test]
 fn hopeless_files_are_refused_with_what_is_wrong() {
     let limits = Limits::default();

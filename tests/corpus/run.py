@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Runs every operation of `platen pdf` on every PDF file of some folders, with qpdf and poppler as judges.
+
+    tests/corpus/run.py target/release/platen pikepdf-10.18.0 pypdf-7.1.1 qpdf-11.3.0
+
+The source archives of pikepdf, pypdf and qpdf have files with every kind of damage. No test runs this,
+as it takes an hour.
+
+An operation makes a file that qpdf and poppler open, or ends with an error that says why: no panic, no
+signal, no more than a minute, no more than 2 GB. Where the original can be read, the result has its
+pages, and the operations that do not change what pages show leave its words and its pixels as they are.
+Prints what went wrong, then a table. Exits with 1 if anything did.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+SECONDS = 60
+MEMORY = 2 << 30
+PASSWORD = "correct horse"
+PIXEL = (
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\x02\0\0\0\x90wS\xde"
+    b"\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\3\1\1\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82"
+)
+# Arguments, the part of the pages that is left, and whether words and pixels stay as they are.
+WHOLE = {
+    "merge": ([], 2, False),
+    "select": (["--pages", "1"], None, False),
+    "split": (["--every", "7"], None, False),
+    "rotate": (["--degrees", "90"], 1, False),
+    "flatten": ([], 1, False),
+    "stamp": (["--text", "Größe 東京 PAID", "--diagonal", "--opacity", "0.3"], 1, False),
+    "stamp-picture": (["--file", "{folder}/pixel.png", "--position", "top-right"], 1, False),
+    "bookmarks": (["--bookmarks", "{folder}/bookmarks.json"], 1, True),
+    "attach": (["--file", "{folder}/data.xml", "--relationship", "Data"], 1, True),
+    "fill": (["--values", "{folder}/values.json"], 1, False),
+    "metadata": (["--metadata", "{folder}/metadata.json"], 1, True),
+    "optimize": ([], 1, True),
+    "encrypt": (["--user-password-file", "{folder}/password"], 1, True),
+    "archive": (["--standard", "pdf-a-2b"], 1, False),
+}
+READ = ["describe", "verify", "text", "images", "attachments", "pages"]
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(command, seconds=SECONDS):
+    """Status (None after a timeout), both outputs as bytes, and the greatest memory in bytes."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, preexec_fn=limited)
+        timer = concurrent.futures.thread.threading.Timer(seconds, child.kill)
+        timer.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        timed_out = not timer.is_alive()
+        timer.cancel()
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        status = None if timed_out else child.returncode
+        return status, out.read(), err.read(), usage.ru_maxrss * 1024
+
+
+def words(file, password=None):
+    options = ["-upw", password] if password else []
+    status, out, _, _ = run(["pdftotext", *options, str(file), "-"])
+    return out if status == 0 else None
+
+
+def pixels(file, password=None):
+    options = ["-upw", password] if password else []
+    status, out, _, _ = run(["pdftoppm", *options, "-r", "36", "-l", "3", str(file)])
+    return hashlib.sha256(out).digest() if status == 0 and out else None
+
+
+def page_count(file, password=None):
+    options = [f"--password={password}"] if password else []
+    status, out, _, _ = run(["qpdf", *options, "--show-npages", str(file)])
+    return int(out) if status in (0, 3) and out.strip().isdigit() else None
+
+
+def wrong_end(status, err, memory):
+    """What is wrong with how a command ended, if anything."""
+    if status is None:
+        return f"took more than {SECONDS} s"
+    if status < 0:
+        return f"ended by signal {-status}"
+    if b"panicked" in err or b"internal-error" in err:
+        return f"panicked: {err[-300:]!r}"
+    if status != 0 and not err.strip():
+        return f"ended with {status} without a word"
+    if memory > MEMORY:
+        return f"took {memory >> 20} MiB"
+    return None
+
+
+class Corpus:
+    def __init__(self, platen, files):
+        self.platen = platen
+        self.files = files
+
+    def check(self, file):
+        """Mistakes and outcomes of all operations on a file."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            self.prepare(file, folder)
+            # Of files whose content has mistakes, which no operation mends, qpdf says 2 or 3.
+            sound = run(["qpdf", "--check", str(file)])[0] == 0
+            original = (sound, page_count(file), words(file), pixels(file))
+            mistakes, outcomes = [], Counter()
+            for name in READ:
+                command = [self.platen, "pdf", name, str(file)]
+                if name in ("images", "attachments", "pages"):
+                    command += ["-o", str(folder / name)]
+                if name == "pages":
+                    command += ["--pages", "1", "--dpi", "36"]
+                status, out, err, memory = run(command)
+                # `verify` says on standard output what does not hold.
+                err = err or (out if status else b"")
+                self.note(mistakes, outcomes, name, file, status, wrong_end(status, err, memory), err)
+            for name in WHOLE:
+                self.change(name, file, folder, original, mistakes, outcomes)
+            return mistakes, outcomes
+
+    def prepare(self, file, folder):
+        (folder / "pixel.png").write_bytes(PIXEL)
+        (folder / "bookmarks.json").write_text('[{"title": "Início – 始め", "page": 1}]')
+        (folder / "data.xml").write_text("<data/>")
+        (folder / "metadata.json").write_text('{"Title": "Größe 東京"}')
+        (folder / "password").write_text(PASSWORD)
+        values = {}
+        status, out, _, _ = run([self.platen, "pdf", "describe", "--json", str(file)])
+        described = json.loads(out) if status == 0 else {}
+        for description in described.values():
+            for field in description.get("fields", []):
+                if field["kind"] == "text" and not field["readOnly"]:
+                    values[field["name"]] = "7"
+        (folder / "values.json").write_text(json.dumps(values))
+
+    def change(self, name, file, folder, original, mistakes, outcomes):
+        arguments, part, same = WHOLE[name]
+        arguments = [argument.format(folder=folder) for argument in arguments]
+        files = [str(file)] * (2 if name == "merge" else 1)
+        out = folder / (name if name == "split" else f"{name}.pdf")
+        operation = name.removesuffix("-picture")
+        status, _, err, memory = run([self.platen, "pdf", operation, *files, *arguments, "-o", str(out)])
+        wrong = wrong_end(status, err, memory)
+        if wrong is None and status == 0:
+            made = sorted(out.iterdir())[:3] if out.is_dir() else [out]
+            for one in made:
+                wrong = wrong or self.judge(name, one, part, same, original)
+        self.note(mistakes, outcomes, name, file, status, wrong, err)
+
+    def judge(self, name, made, part, same, original):
+        password = PASSWORD if name == "encrypt" else None
+        options = [f"--password={password}"] if password else []
+        status, out, err, _ = run(["qpdf", *options, "--check", str(made)])
+        sound, pages, text, picture = original
+        # Only in encrypted files, qpdf looks into pictures.
+        if status != 0 and sound and not (name == "encrypt" and status == 3):
+            return f"qpdf --check: {(out + err)[-300:]!r}"
+        if part and pages and page_count(made, password) != pages * part:
+            return f"{page_count(made, password)} pages of {pages}"
+        if picture and pixels(made, password) is None:
+            return "poppler draws the original and not the result"
+        if same and text is not None and words(made, password) != text:
+            return "other words"
+        if same and picture and pixels(made, password) != picture:
+            return "other pixels"
+        return None
+
+    @staticmethod
+    def note(mistakes, outcomes, name, file, status, wrong, err):
+        if wrong:
+            mistakes.append(f"{name} {file}: {wrong}")
+        outcomes[name, "wrong" if wrong else "done" if status == 0 else "refused"] += 1
+        if status and not wrong:
+            outcomes["reason", err.decode(errors="replace").strip().splitlines()[0][:120]] += 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("platen")
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--reasons", action="store_true", help="list why files were refused")
+    arguments = parser.parse_args()
+    files = sorted(file for folder in arguments.folders for file in folder.rglob("*.pdf") if file.is_file())
+    corpus = Corpus(arguments.platen, files)
+    totals, mistakes = Counter(), []
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for found, outcomes in pool.map(corpus.check, files):
+            totals += outcomes
+            mistakes += found
+            print("\n".join(found), end="\n" if found else "", flush=True)
+    print(f"\n{len(files)} files\n{'':16}{'done':>8}{'refused':>9}{'wrong':>7}")
+    for name in [*READ, *WHOLE]:
+        row = [totals[name, end] for end in ("done", "refused", "wrong")]
+        print(f"{name:16}{row[0]:8}{row[1]:9}{row[2]:7}")
+    if arguments.reasons:
+        reasons = [(count, key[1]) for key, count in totals.items() if key[0] == "reason"]
+        print("\n".join(f"{count:6} {reason}" for count, reason in sorted(reasons, reverse=True)))
+    sys.exit(1 if mistakes else 0)
+
+
+if __name__ == "__main__":
+    main()
