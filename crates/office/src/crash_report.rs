@@ -9,7 +9,7 @@ use platen_urp::Stage;
 
 use crate::{
     Detected, Error,
-    format::{Family, Target},
+    format::{Family, Format},
 };
 
 /// How long to wait for the exit status of a disconnected process. Shorter than the pool's grace
@@ -31,8 +31,8 @@ pub struct CrashReport {
     pub document_bytes: u64,
     /// LibreOffice's import filter for the document.
     pub filter: &'static str,
-    /// Target format.
-    pub target: Target,
+    /// Extension of the target format.
+    pub target: String,
     /// Number of the attempt, from 1.
     pub attempt: u32,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Work {
     pub(crate) document_bytes: u64,
     pub(crate) filter: &'static str,
     pub(crate) family: Family,
-    pub(crate) target: Target,
+    pub(crate) format: Format,
     process: Arc<Mutex<Option<(Handle, u32)>>>,
 }
 
@@ -70,7 +70,7 @@ impl Work {
         report: Report,
         document_bytes: u64,
         detected: &Detected,
-        target: Target,
+        format: Format,
     ) -> Self {
         Self {
             report,
@@ -78,7 +78,7 @@ impl Work {
             document_bytes,
             filter: detected.filter,
             family: detected.family,
-            target,
+            format,
             process: Arc::default(),
         }
     }
@@ -132,7 +132,7 @@ impl Work {
             memory_bytes: process.last_memory_bytes(),
             document_bytes: self.document_bytes,
             filter: self.filter,
-            target: self.target,
+            target: self.format.extension.clone().into_owned(),
             attempt,
         });
     }

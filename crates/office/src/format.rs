@@ -1,5 +1,7 @@
 //! Kinds of documents, target formats, and LibreOffice's filters for both.
 
+use std::borrow::Cow;
+
 /// Kind of an opened document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
@@ -52,6 +54,32 @@ pub enum Target {
     Jpg,
     Svg,
     Epub,
+}
+
+/// The format of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// The extension of its files, without the dot.
+    pub extension: Cow<'static, str>,
+    /// Its media type.
+    pub media_type: Cow<'static, str>,
+}
+
+impl Format {
+    /// Whether it is PDF.
+    #[must_use]
+    pub fn is_pdf(&self) -> bool {
+        self.extension == Target::Pdf.extension()
+    }
+}
+
+impl From<Target> for Format {
+    fn from(target: Target) -> Self {
+        Self {
+            extension: Cow::Borrowed(target.extension()),
+            media_type: Cow::Borrowed(target.media_type()),
+        }
+    }
 }
 
 /// Targets with extension and media type.

@@ -6,7 +6,10 @@ use platen_content::Content;
 use platen_pool::Lane;
 use platen_urp::Phases;
 
-use crate::{Detected, Options, format::Target};
+use crate::{
+    Detected, Options,
+    format::{Format, Target},
+};
 
 /// Source of a document.
 #[derive(Clone, Debug)]
@@ -24,7 +27,7 @@ pub struct Job {
     pub source: Source,
     /// Name of the document, which matters for plain text; by default that of the path.
     pub name: Option<String>,
-    /// Target format.
+    /// Target format, unless the options name a filter.
     pub target: Target,
     /// Options of the conversion.
     pub options: Options,
@@ -60,7 +63,7 @@ pub struct Document {
     /// Size in bytes.
     pub size_bytes: u64,
     /// Format of the result.
-    pub target: Target,
+    pub format: Format,
     /// Detected format of the input.
     pub detected: Detected,
     /// Duration of each part.

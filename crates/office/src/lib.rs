@@ -11,6 +11,8 @@ mod crash_report;
 mod detect;
 mod deterministic;
 mod error;
+mod export_filter;
+mod filter_data;
 mod format;
 mod job;
 mod markup;
@@ -41,10 +43,11 @@ pub use self::{
     crash_report::CrashReport,
     detect::{Detected, detect},
     error::Error,
-    format::{Family, Target},
+    export_filter::{ExportFilter, ExportFilters},
+    format::{Family, Format, Target},
     job::{Document, Job, Source, Times},
     office::{Office, Status},
-    options::{OPTIONS, Options, Shape, Spec},
+    options::{Io, OPTIONS, Options, Shape, Spec},
     profile::profile_settings,
     program::{INSTALL_HINT, Installation, find_libreoffice, find_libreoffice_in},
     remote::try_remote,

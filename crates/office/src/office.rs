@@ -9,8 +9,9 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
+use parking_lot::Mutex;
 use platen_content::Content;
-use platen_pool::{Isolation, Key, Origin, Pool, Request, Snapshot};
+use platen_pool::{Isolation, JobError, Key, Lane, Origin, Pool, Request, Snapshot};
 use platen_urp::{Conversion, Property};
 use sha2::{Digest, Sha256};
 use tracing::{Instrument as _, field::Empty};
@@ -19,9 +20,12 @@ use crate::{
     Config, Detected, Error,
     crash_report::{CrashReport, Report, Work},
     detect::{Inspected, inspect},
-    deterministic, find_libreoffice_in,
-    format::Target,
+    deterministic,
+    export_filter::{ExportFilter, ExportFilters, LIST_TIMEOUT},
+    find_libreoffice_in,
+    format::{Format, Target},
     job::{Document, Job, Source, Times},
+    options::Io,
     outcome::{Known, job_error},
     soffice::Soffice,
     staged_input::StagedInput,
@@ -44,6 +48,7 @@ pub struct Office {
     pool: Pool<Soffice>,
     config: Config,
     report: Report,
+    filters: Mutex<Option<Arc<ExportFilters>>>,
 }
 
 /// A larger PDF is not made deterministic and stays in its file. In bytes.
@@ -89,6 +94,7 @@ impl Office {
             pool: Pool::new(kind, pool, origin, parent)?,
             config,
             report: Report::default(),
+            filters: Mutex::default(),
         })
     }
 
@@ -143,6 +149,39 @@ impl Office {
         })
     }
 
+    /// The export filters of the LibreOffice in use: of the last process started, where their
+    /// versions differ. Starts one if none runs.
+    ///
+    /// # Errors
+    /// LibreOffice cannot be asked.
+    pub fn export_filters(
+        &self,
+        timeout: Duration,
+    ) -> BoxFuture<'_, Result<Arc<ExportFilters>, Error>> {
+        Box::pin(async move {
+            let version = self.pool.driver().version();
+            let listed = self.filters.lock().clone();
+            if let Some(listed) = listed.filter(|it| Some(&it.version) == version.as_ref()) {
+                return Ok(listed);
+            }
+            self.check_installed()?;
+            let request = Request {
+                lane: Lane::Interactive,
+                timeout: timeout.min(LIST_TIMEOUT),
+                key: None,
+            };
+            let listed = self.pool.run(request, |worker, _| {
+                Box::pin(async move {
+                    let listed = ExportFilters::of(&worker.client).await;
+                    listed.map_err(|error| JobError::crashed(Error::Conversation(error)))
+                })
+            });
+            let listed = Arc::new(listed.await.map_err(Error::of_pool)?);
+            *self.filters.lock() = Some(Arc::clone(&listed));
+            Ok(listed)
+        })
+    }
+
     /// Converts a document.
     ///
     /// # Errors
@@ -172,6 +211,7 @@ impl Office {
     async fn convert_within(&self, job: Job) -> Result<Document, Error> {
         let begin = Instant::now();
         self.check_installed()?;
+        let io = self.io(job.options.io)?;
         let (inspected, key) = match &job.source {
             Source::Content(Content::Held(bytes)) if bytes.len() <= INLINE_BYTES => {
                 look(&job, &self.config)?
@@ -194,7 +234,15 @@ impl Office {
             detect: begin.elapsed(),
             ..Times::default()
         };
-        let mut conversion = conversion(&job, &detected)?;
+        let chosen = match &job.options.filter {
+            None => Chosen::of_target(&detected, job.target)?,
+            Some(name) => {
+                let left = job.timeout.saturating_sub(begin.elapsed());
+                let filters = self.export_filters(left).await?;
+                Chosen::of_filter(filters.find_for(name, detected.family)?)
+            }
+        };
+        let mut conversion = conversion(&job, &detected, &chosen);
         let source = StagedInput {
             source: job.source.clone(),
             patch: patch.map(Arc::new),
@@ -202,7 +250,7 @@ impl Office {
         };
         let document_bytes = source.size_bytes();
         let report = self.report.clone();
-        let work = Work::new(report, document_bytes, &detected, job.target);
+        let work = Work::new(report, document_bytes, &detected, chosen.format.clone());
         conversion.stage = work.stage.clone();
         let task = Task {
             conversion,
@@ -210,21 +258,36 @@ impl Office {
             name: job.name.as_deref().map(|it| harmless(it, &detected)),
             work,
             limit_bytes: self.config.max_result_bytes,
+            io,
         };
         let done = self.run(&job, begin, key, known, &task).await?;
         (times.wait, times.phases) = (done.waited, done.phases);
         let finishing = Instant::now();
-        let body = finish(done.body, &job).await?;
+        let body = finish(done.body, &job, &chosen.format).await?;
         times.finish = finishing.elapsed();
         times.total = begin.elapsed();
         let size_bytes = body.size_bytes();
         Ok(Document {
             body,
             size_bytes,
-            target: job.target,
+            format: chosen.format,
             detected,
             times,
         })
+    }
+
+    /// How documents travel. LibreOffice that others start has no folder in common with this process.
+    fn io(&self, wanted: Option<Io>) -> Result<Io, Error> {
+        let is_here = matches!(self.pool.spawner().origin(), Origin::Here(_));
+        match wanted {
+            None if is_here => Ok(Io::File),
+            None | Some(Io::Stream) => Ok(Io::Stream),
+            Some(io) if is_here => Ok(io),
+            Some(_) => {
+                let problem = "LibreOffice runs elsewhere and sees no files of this machine; only stream works";
+                Err(Error::bad_option("io", problem))
+            }
+        }
     }
 
     /// Runs a task on a suitable process. Unsuitable ones are replaced, which limits the number of
@@ -261,13 +324,42 @@ impl Office {
     }
 }
 
+/// The export filter of a job.
+struct Chosen {
+    filter: String,
+    /// Its options as one text.
+    options: Option<&'static str>,
+    format: Format,
+}
+
+impl Chosen {
+    fn of_target(detected: &Detected, target: Target) -> Result<Self, Error> {
+        let (filter, options) = target.filter(detected.family).ok_or(Error::Impossible {
+            from: detected.family.name(),
+            to: target.extension(),
+        })?;
+        Ok(Self {
+            filter: filter.to_owned(),
+            options,
+            format: target.into(),
+        })
+    }
+
+    fn of_filter(filter: &ExportFilter) -> Self {
+        Self {
+            filter: filter.name.clone(),
+            options: None,
+            format: filter.format.clone(),
+        }
+    }
+}
+
 /// The request to LibreOffice.
-fn conversion(job: &Job, detected: &Detected) -> Result<Conversion, Error> {
-    let (filter, filter_options) = impossible(detected, job.target)?;
+fn conversion(job: &Job, detected: &Detected, chosen: &Chosen) -> Conversion {
     let mut conversion = Conversion {
-        filter: filter.to_owned(),
-        filter_data: job.options.filter_data(job.target),
-        store: job.options.store(job.target),
+        filter: chosen.filter.clone(),
+        filter_data: job.options.filter_data(&chosen.format),
+        store: job.options.store(&chosen.format),
         import_filter: Some(detected.filter.to_owned()),
         import_filter_otherwise: detected.otherwise.map(str::to_owned),
         password: job.options.password.clone(),
@@ -277,20 +369,11 @@ fn conversion(job: &Job, detected: &Detected) -> Result<Conversion, Error> {
         ..Conversion::default()
     };
     let option = |text: &str| Property::new("FilterOptions", text);
+    let filter_options = job.options.filter_options(chosen.options);
     conversion.store.extend(filter_options.map(option));
     let load_options = detected.filter_options.as_deref();
     conversion.load.extend(load_options.map(option));
-    Ok(conversion)
-}
-
-fn impossible(
-    detected: &Detected,
-    target: Target,
-) -> Result<(&'static str, Option<&'static str>), Error> {
-    target.filter(detected.family).ok_or(Error::Impossible {
-        from: detected.family.name(),
-        to: target.extension(),
-    })
+    conversion
 }
 
 /// Detects the format of the input, and computes its identity: a digest of content, target and
@@ -334,8 +417,8 @@ fn look_at(
 }
 
 /// Makes a PDF deterministic, on a blocking thread.
-async fn finish(body: Content, job: &Job) -> Result<Content, Error> {
-    let wanted = job.deterministic && job.target == Target::Pdf && !job.options.encrypts();
+async fn finish(body: Content, job: &Job, format: &Format) -> Result<Content, Error> {
+    let wanted = job.deterministic && format.is_pdf() && !job.options.encrypts();
     if !wanted {
         return Ok(body);
     }

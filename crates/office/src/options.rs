@@ -5,7 +5,7 @@ use platen_urp::{
     codec::{Any, Type, TypeClass, Value},
 };
 
-use crate::{Error, format::Target};
+use crate::{Error, filter_data, format::Format};
 
 /// Options of a conversion.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,8 +20,41 @@ pub struct Options {
     pub landscape: bool,
     /// Password that encrypts a result other than PDF.
     pub result_password: Option<String>,
+    /// The export filter to use instead of the target's.
+    pub filter: Option<String>,
+    /// How document and result travel; by default as files, where there is a folder for them.
+    pub io: Option<Io>,
     /// Properties of the PDF export.
     pdf: Vec<Property>,
+    /// Properties of whatever export filter is used.
+    data: Vec<Property>,
+    /// Options of the export filter as one text.
+    filter_options: Option<String>,
+}
+
+/// How a document gets to LibreOffice, and the result back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Io {
+    /// Both as files in a folder that both sides see.
+    File,
+    /// Both over the connection.
+    Stream,
+    /// The document over the connection, the result as a file.
+    StreamIn,
+    /// The document as a file, the result over the connection.
+    StreamOut,
+}
+
+impl Io {
+    const ALL: [Self; 4] = [Self::File, Self::Stream, Self::StreamIn, Self::StreamOut];
+
+    pub(crate) fn streams_document(self) -> bool {
+        matches!(self, Self::Stream | Self::StreamIn)
+    }
+
+    pub(crate) fn streams_result(self) -> bool {
+        matches!(self, Self::Stream | Self::StreamOut)
+    }
 }
 
 /// Syntax of an option's value.
@@ -39,6 +72,8 @@ pub enum Shape {
     Pages,
     /// Any text.
     Text,
+    /// A JSON object.
+    Object,
 }
 
 /// Description of an option.
@@ -68,7 +103,7 @@ const fn spec(
     }
 }
 
-use Shape::{Choice, Degrees, Flag, Number, Pages, Text};
+use Shape::{Choice, Degrees, Flag, Number, Object, Pages, Text};
 
 const PDF_A: Shape = Choice(&[("1b", 1), ("2b", 2), ("3b", 3)]);
 const RESOLUTIONS: Shape = Choice(&[
@@ -86,6 +121,13 @@ const CHANGES: Shape = Choice(&[
     ("form", 2),
     ("comments", 3),
     ("all", 4),
+]);
+/// In the order of `Io::ALL`.
+const WAYS: Shape = Choice(&[
+    ("file", 0),
+    ("stream", 1),
+    ("stream-in", 2),
+    ("stream-out", 3),
 ]);
 const VIEWS: Shape = Choice(&[("none", 0), ("outline", 1), ("thumbnails", 2)]);
 
@@ -111,6 +153,10 @@ pub const OPTIONS: &[Spec] = &[
     spec("update_indexes", Flag, "", "update tables of contents and indexes first"),
     spec("landscape", Flag, "", "rotate all pages to landscape first"),
     spec("result_password", Text, "", "password that encrypts a result other than PDF"),
+    spec("filter", Text, "", "export filter of LibreOffice, instead of a target format"),
+    spec("filter_data", Object, "", "options of the export filter, as JSON"),
+    spec("filter_options", Text, "", "options of the export filter that it takes as one text, such as 59,34,76 for CSV"),
+    spec("io", WAYS, "", "how document and result travel to LibreOffice and back: file, stream, stream-in, stream-out"),
     spec("pages", Pages, "PageRange", "pages to export, such as 1-3,7"),
     spec("pdf_a", PDF_A, "SelectPdfVersion", "PDF/A: 1b, 2b or 3b"),
     spec("pdf_ua", Flag, "PDFUACompliance", "PDF/UA, which includes tags"),
@@ -174,10 +220,27 @@ impl Options {
         let name = alias.map_or(name, |(_, name)| name);
         let spec = OPTIONS.iter().find(|spec| spec.name == name);
         let spec = spec.ok_or_else(|| Error::bad_option(name, "unknown option"))?;
+        match spec.name {
+            "filter_data" => {
+                self.data = filter_data::read(name, value)?;
+                return Ok(());
+            }
+            "filter_options" => {
+                let checked = filter_data::check_text(value);
+                checked.map_err(|problem| Error::bad_option(name, problem))?;
+            }
+            _ => {}
+        }
         let value = spec.shape.read(name, value)?;
         match (spec.name, &value.value) {
             ("password", Value::String(text)) => self.password = Some(text.clone()),
             ("result_password", Value::String(text)) => self.result_password = Some(text.clone()),
+            ("io", Value::Long(number)) => {
+                let number = usize::try_from(*number).unwrap_or_default();
+                self.io = Io::ALL.get(number).copied();
+            }
+            ("filter", Value::String(text)) => self.filter = Some(text.clone()),
+            ("filter_options", Value::String(text)) => self.filter_options = Some(text.clone()),
             ("repair", Value::Boolean(flag)) => self.repair = *flag,
             ("update_indexes", Value::Boolean(flag)) => self.update_indexes = *flag,
             ("landscape", Value::Boolean(flag)) => self.landscape = *flag,
@@ -203,7 +266,8 @@ impl Options {
 
     /// Whether the result will be encrypted.
     pub(crate) fn encrypts(&self) -> bool {
-        self.pdf.iter().any(|it| it.name.ends_with("Password"))
+        let mut all = self.pdf.iter().chain(&self.data);
+        all.any(|it| it.name.ends_with("Password"))
     }
 
     /// Whether each sheet becomes one page.
@@ -212,22 +276,27 @@ impl Options {
         self.pdf.contains(&wanted)
     }
 
-    /// Properties of the export filter.
-    pub(crate) fn filter_data(&self, target: Target) -> Vec<Property> {
-        match target {
-            Target::Pdf => self.pdf.clone(),
-            _ => Vec::new(),
-        }
+    /// Properties of an export filter that writes a format.
+    pub(crate) fn filter_data(&self, format: &Format) -> Vec<Property> {
+        let is_given = |property: &&Property| self.data.iter().any(|it| it.name == property.name);
+        let own = self.pdf.iter().filter(|_| format.is_pdf());
+        let own = own.filter(|property| !is_given(property));
+        own.chain(&self.data).cloned().collect()
+    }
+
+    /// Options of the export filter as one text, where the filter's own are `usual`.
+    pub(crate) fn filter_options<'a>(&'a self, usual: Option<&'a str>) -> Option<&'a str> {
+        self.filter_options.as_deref().or(usual)
     }
 
     /// Export properties besides those of the filter. Microsoft formats take a password in a
     /// different way than LibreOffice's own.
-    pub(crate) fn store(&self, target: Target) -> Vec<Property> {
+    pub(crate) fn store(&self, format: &Format) -> Vec<Property> {
         let Some(password) = &self.result_password else {
             return Vec::new();
         };
-        match target {
-            Target::Docx | Target::Xlsx | Target::Pptx => {
+        match &*format.extension {
+            "docx" | "xlsx" | "pptx" => {
                 let named = |name: &str, value: &str| {
                     Value::Struct(vec![name.into(), Any::from(value).into()])
                 };
@@ -302,7 +371,7 @@ impl Shape {
                 false => wrong(format!("`{text}` is not a page range such as 1-3,7")),
             },
             Text if text.len() > 1000 => wrong("longer than 1,000 bytes".to_owned()),
-            Text => Ok(text.into()),
+            Text | Object => Ok(text.into()),
         }
     }
 }
@@ -322,6 +391,7 @@ fn is_page_range(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Target;
 
     #[test]
     fn options_become_properties() {
@@ -338,7 +408,7 @@ mod tests {
         ] {
             options.set(name, value).unwrap();
         }
-        let data = options.filter_data(Target::Pdf);
+        let data = options.filter_data(&Target::Pdf.into());
         let value = |name: &str| {
             let mut found = data.iter().filter(|it| it.name == name);
             let value = found.next().map(|it| it.value.clone());
@@ -353,7 +423,7 @@ mod tests {
         assert_eq!(value("ReduceImageResolution"), Some(true.into()));
         assert_eq!(value("EncryptFile"), Some(true.into()));
         assert!(options.landscape && options.encrypts());
-        assert!(options.filter_data(Target::Docx).is_empty());
+        assert!(options.filter_data(&Target::Docx.into()).is_empty());
     }
 
     #[test]

@@ -170,10 +170,7 @@ impl Members {
             format!("{}: {reason}", member.address)
         };
         let all: Vec<String> = self.all.iter().map(why).collect();
-        format!(
-            "no LibreOffice of OFFICE_REMOTE answers: {}",
-            all.join("; ")
-        )
+        format!("no LibreOffice elsewhere answers: {}", all.join("; "))
     }
 }
 

@@ -10,12 +10,13 @@ use std::{
 use bytes::BytesMut;
 use platen_content::Content;
 use platen_pool::Attempt;
-use platen_urp::{Authors, Client, Conversion, Input, Output, Phases};
+use platen_urp::{Authors, Client, Conversion, Files, Input, Output, Phases};
 
 use crate::{
     Detected,
     crash_report::Work,
-    format::{Family, Target},
+    format::{Family, Format},
+    options::Io,
     outcome::{Failed, is_crash},
     soffice::{Elsewhere, Place, Worker},
     staged_input::{self, StagedInput},
@@ -35,6 +36,7 @@ pub(crate) struct Task {
     pub(crate) name: Option<String>,
     pub(crate) work: Work,
     pub(crate) limit_bytes: u64,
+    pub(crate) io: Io,
 }
 
 /// The folder of a job, the same for each, because documents can show where they are.
@@ -59,6 +61,7 @@ pub(crate) async fn run(
         name,
         work,
         limit_bytes,
+        io,
     } = task;
     let left = attempt.deadline.saturating_duration_since(Instant::now());
     conversion.timeout = Some(left.saturating_sub(MARGIN));
@@ -81,7 +84,7 @@ pub(crate) async fn run(
         limit_bytes,
     };
     let converted = match &worker.place {
-        Place::Folder { path, seen } => exchange.by_folder(path, seen, work.target).await,
+        Place::Folder { path, seen } => exchange.by_folder(path, seen, &work.format, io).await,
         Place::Elsewhere(elsewhere) => exchange.by_streams(elsewhere).await,
     };
     worker.knows_authors |= work.stage.has_authors();
@@ -115,28 +118,48 @@ struct Exchange<'a> {
 type Exchanged = Result<(Content, Phases), Failed>;
 
 impl Exchange<'_> {
-    /// Document and result are files in a folder that LibreOffice sees, too.
-    async fn by_folder(self, path: &Path, seen: &Path, target: Target) -> Exchanged {
+    /// Document and result are files in a folder that LibreOffice sees, too. Even if they go over
+    /// the connection, LibreOffice has them in files there: it trusts a document without a path.
+    async fn by_folder(self, path: &Path, seen: &Path, format: &Format, io: Io) -> Exchanged {
         let folder = path.join(JOB);
         // No staged document has a name that starts with a dot.
-        let name_of_result = format!(".result.{}", target.extension());
+        let name_of_result = format!(".result.{}", format.extension);
         let result = folder.join(&name_of_result);
         // An earlier job may have left what could not be removed then.
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir(&folder).map_err(Failed::Output)?;
         let folder = RemoveOnDrop(folder);
-        let input = self.source.place(&folder.0, self.name.as_deref()).await;
-        let input = input.map_err(Failed::Output)?;
         // The same place by the name that LibreOffice knows it by.
         let seen = seen.join(JOB);
-        let input = match input.strip_prefix(&folder.0) {
-            Ok(name) => seen.join(name),
-            Err(_) => input,
+        let files = match io {
+            Io::File => None,
+            _ => Some(self.client.files().await.map_err(Failed::Urp)?),
         };
-        let (input, output) = (Input::Path(input), Output::Path(seen.join(name_of_result)));
-        let converted = self.client.convert(input, output, &self.conversion).await;
+        let input = match &files {
+            Some(files) if io.streams_document() => {
+                let input = seen.join(self.name.as_deref().unwrap_or(staged_input::NAMELESS));
+                send(files, self.source, &input, path).await?;
+                input
+            }
+            _ => {
+                let input = self.source.place(&folder.0, self.name.as_deref()).await;
+                let input = input.map_err(Failed::Output)?;
+                match input.strip_prefix(&folder.0) {
+                    Ok(name) => seen.join(name),
+                    Err(_) => input,
+                }
+            }
+        };
+        let seen_result = seen.join(name_of_result);
+        let (from, to) = (Input::Path(input), Output::Path(seen_result.clone()));
+        let converted = self.client.convert(from, to, &self.conversion).await;
         let converted = converted.map_err(Failed::Urp)?;
-        let body = take(&result, self.limit_bytes)?;
+        let body = match &files {
+            Some(files) if io.streams_result() => {
+                fetch(files, &seen_result, path, self.limit_bytes).await?
+            }
+            _ => take(&result, self.limit_bytes)?,
+        };
         drop(folder);
         Ok((body, converted.phases))
     }
@@ -165,34 +188,48 @@ impl Exchange<'_> {
     async fn in_folder(self, elsewhere: &Elsewhere, folder: &Path) -> Exchanged {
         let name = self.name.as_deref().unwrap_or(staged_input::NAMELESS);
         let (input, output) = (folder.join(name), folder.join(".result"));
-        let document = self.source.send(&elsewhere.spool).await;
-        let document = document.map_err(Failed::Output)?;
-        let sent = elsewhere.files.write(&input, document).await;
-        sent.map_err(Failed::Urp)?;
+        let files = &elsewhere.files;
+        send(files, self.source, &input, &elsewhere.spool).await?;
         let (from, to) = (Input::Path(input), Output::Path(output.clone()));
         let converted = self.client.convert(from, to, &self.conversion).await;
         let converted = converted.map_err(Failed::Urp)?;
-        let mut reading = elsewhere.files.open(&output).await.map_err(Failed::Urp)?;
-        let size = reading.left();
-        if size > self.limit_bytes {
-            return Err(Failed::TooLarge(self.limit_bytes));
-        }
-        let mut held = BytesMut::new();
-        let mut spooled = match size > MAX_HELD_BYTES {
-            true => Some(staged_input::spool(&elsewhere.spool).map_err(Failed::Output)?),
-            false => None,
-        };
-        while let Some(piece) = reading.next().await.map_err(Failed::Urp)? {
-            match &mut spooled {
-                Some(file) => file.write_all(&piece).map_err(Failed::Output)?,
-                None => held.extend_from_slice(&piece),
-            }
-        }
-        let body = match spooled {
-            Some(file) => Content::of_file(file).map_err(Failed::Output)?,
-            None => held.freeze().into(),
-        };
+        let body = fetch(files, &output, &elsewhere.spool, self.limit_bytes).await?;
         Ok((body, converted.phases))
+    }
+}
+
+/// Sends a document to a file where LibreOffice is.
+async fn send(files: &Files, source: StagedInput, to: &Path, spool: &Path) -> Result<(), Failed> {
+    let document = source.send(spool).await.map_err(Failed::Output)?;
+    files.write(to, document).await.map_err(Failed::Urp)
+}
+
+/// Fetches a result from a file where LibreOffice is. A large one goes to a file in `spool`.
+async fn fetch(
+    files: &Files,
+    from: &Path,
+    spool: &Path,
+    limit_bytes: u64,
+) -> Result<Content, Failed> {
+    let mut reading = files.open(from).await.map_err(Failed::Urp)?;
+    let size = reading.left();
+    if size > limit_bytes {
+        return Err(Failed::TooLarge(limit_bytes));
+    }
+    let mut held = BytesMut::new();
+    let mut spooled = match size > MAX_HELD_BYTES {
+        true => Some(staged_input::spool(spool).map_err(Failed::Output)?),
+        false => None,
+    };
+    while let Some(piece) = reading.next().await.map_err(Failed::Urp)? {
+        match &mut spooled {
+            Some(file) => file.write_all(&piece).map_err(Failed::Output)?,
+            None => held.extend_from_slice(&piece),
+        }
+    }
+    match spooled {
+        Some(file) => Content::of_file(file).map_err(Failed::Output),
+        None => Ok(held.freeze().into()),
     }
 }
 

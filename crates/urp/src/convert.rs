@@ -9,7 +9,6 @@ use crate::{
     Client, Document, Error, Exception, Input, Output, Property, Setting, Transfer,
     interaction::Interaction,
     phase::{Phase, Phases, Progress, Stage},
-    property::properties_any,
     transfer::{Sink, Source},
 };
 
@@ -264,7 +263,7 @@ impl Client {
             Property::new("Overwrite", true),
         ];
         if !conversion.filter_data.is_empty() {
-            let data = properties_any(&conversion.filter_data);
+            let data = Property::list(&conversion.filter_data);
             options.push(Property::new("FilterData", data));
         }
         options.extend(conversion.store.iter().cloned());

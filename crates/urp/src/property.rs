@@ -22,6 +22,15 @@ impl Property {
             value: value.into(),
         }
     }
+
+    /// Properties as one value, for options that consist of several.
+    #[must_use]
+    pub fn list(list: &[Self]) -> Any {
+        Any::new(
+            Type::named(TypeClass::Sequence, PROPERTIES),
+            properties(list),
+        )
+    }
 }
 
 /// A sequence of `PropertyValue`.
@@ -35,14 +44,6 @@ pub(crate) fn properties(properties: &[Property]) -> Value {
         ])
     };
     Value::Sequence(properties.iter().map(property).collect())
-}
-
-/// An any that contains such a sequence.
-pub(crate) fn properties_any(list: &[Property]) -> Any {
-    Any::new(
-        Type::named(TypeClass::Sequence, PROPERTIES),
-        properties(list),
-    )
 }
 
 /// A sequence of anys, each with a `NamedValue`.

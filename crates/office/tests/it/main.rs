@@ -3,6 +3,7 @@
 mod bad_input;
 mod convert;
 mod crashes;
+mod filters;
 mod fixture;
 mod formats;
 mod local_files;

@@ -92,11 +92,8 @@ impl Convert for OfficeConvert {
             let known: Vec<&str> = Target::all().map(Target::extension).collect();
             wrong(format!("`{to}` is none of {}", known.join(", ")))
         })?;
-        let stem = file
-            .name
-            .rsplit_once('.')
-            .map_or(&*file.name, |(stem, _)| stem);
-        let name = format!("{stem}.{}", target.extension());
+        let stem = file.name.rsplit_once('.');
+        let stem = stem.map_or(&*file.name, |(stem, _)| stem).to_owned();
         let mut job = Job::new(Source::Content(file.bytes.into()), target);
         job.options = options_of(options)?;
         job.name = Some(file.name).filter(|name| !name.is_empty());
@@ -109,13 +106,15 @@ impl Convert for OfficeConvert {
                 () = tokio::time::sleep(limit.left() + GRACE) => Err(timed_out()),
             }
         });
-        let bytes = document?.body.read().map_err(|error| {
+        let document = document?;
+        let bytes = document.body.read().map_err(|error| {
             let message = format!("the converted file cannot be read: {error}");
             StepError::new(Code::InternalError, message)
         })?;
+        let format = document.format;
         Ok(File {
-            name,
-            media_type: target.media_type().to_owned(),
+            name: format!("{stem}.{}", format.extension),
+            media_type: format.media_type.into_owned(),
             bytes: bytes.into(),
         })
     }

@@ -124,7 +124,7 @@ fn log_crash(crash: &CrashReport) {
         memoryBytes = crash.memory_bytes,
         documentBytes = crash.document_bytes,
         filter = crash.filter,
-        target = crash.target.extension(),
+        target = crash.target,
         attempt = crash.attempt,
         "LibreOffice crashed"
     );

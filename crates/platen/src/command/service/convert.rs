@@ -9,7 +9,10 @@ use std::{
 
 use clap::Args;
 use platen_fault::{Backend, Code};
-use platen_office::{Config, Document, Job, OPTIONS, Office, Options, Source, Target};
+use platen_office::{
+    Config, Document, Error, ExportFilter, ExportFilters, Job, OPTIONS, Office, Options, Source,
+    Target, is_address,
+};
 use platen_render::chain;
 use tokio::{runtime::Runtime, task::JoinSet};
 
@@ -24,20 +27,45 @@ use crate::{
 #[command(after_help = options_help())]
 pub struct Arguments {
     /// Documents to convert.
-    #[arg(required = true, value_name = "IN")]
+    #[arg(required_unless_present = "list_filters", value_name = "IN")]
     inputs: Vec<PathBuf>,
     /// Output file; its extension selects the format. Only with a single document.
     #[arg(long, short, value_name = "OUT", conflicts_with_all = ["to", "out_dir"])]
     output: Option<PathBuf>,
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "pdf")]
-    to: String,
+    /// Output format; default: pdf.
+    #[arg(long, value_name = "FORMAT", conflicts_with = "filter")]
+    to: Option<String>,
     /// Output folder; default: next to each document.
     #[arg(long, value_name = "DIR")]
     out_dir: Option<PathBuf>,
     /// Set an option, such as `pages=1-3` or `landscape`; repeatable.
     #[arg(long = "set", short = 's', value_name = "NAME=VALUE")]
     options: Vec<String>,
+    /// Export filter of LibreOffice, instead of a format; short for `--set filter=NAME`.
+    #[arg(long, value_name = "NAME")]
+    filter: Option<String>,
+    /// Options of the export filter, such as `{"PageRange":"1-3"}`; short for `--set filter_data=JSON`.
+    #[arg(long, value_name = "JSON")]
+    filter_data: Option<String>,
+    /// Options of an export filter that takes them as one text, such as `59,34,76` for CSV; short
+    /// for `--set filter_options=TEXT`.
+    #[arg(long, value_name = "TEXT")]
+    filter_options: Option<String>,
+    /// List the export filters of LibreOffice, and convert nothing.
+    #[arg(long, conflicts_with_all = ["inputs", "output", "out_dir"])]
+    list_filters: bool,
+    /// How documents travel to LibreOffice, and results back: file, stream, stream-in or
+    /// stream-out; short for `--set io=WAY`.
+    #[arg(long, value_name = "WAY")]
+    io: Option<String>,
+    /// LibreOffice that others run, such as `tcp://host:2002`; repeatable. None is started here.
+    #[arg(
+        long,
+        env = "OFFICE_REMOTE",
+        value_name = "ADDRESS",
+        value_delimiter = ','
+    )]
+    office: Vec<String>,
     /// Concurrent conversions, one LibreOffice process each; default: the number of cores.
     #[arg(long, short)]
     jobs: Option<usize>,
@@ -70,23 +98,114 @@ struct Task {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let tasks = tasks(arguments)?;
     let options = options(arguments)?;
+    let addresses = addresses(&arguments.office)?;
+    // What can be checked without LibreOffice is.
+    let known = match (&options.filter, arguments.list_filters) {
+        (None, false) => Some(tasks(arguments, None)?),
+        _ => None,
+    };
     let runtime = Runtime::new().map_err(|error| Failure::internal(&error))?;
-    runtime.block_on(convert_all(arguments, tasks, options, output))
+    runtime.block_on(async {
+        let office = start(arguments, addresses).await?;
+        let timeout = Duration::from_secs(arguments.timeout);
+        let exit_code = match (known, &options.filter) {
+            (Some(tasks), _) => convert_all(arguments, tasks, options, &office, output).await,
+            (None, Some(filter)) if !arguments.list_filters => {
+                let listed = office.export_filters(timeout).await.map_err(failed)?;
+                let filter = listed.find(filter).map_err(failed)?;
+                let tasks = tasks(arguments, Some(filter))?;
+                convert_all(arguments, tasks, options, &office, output).await
+            }
+            _ => {
+                let listed = office.export_filters(timeout).await.map_err(failed)?;
+                list(&listed, output);
+                Ok(0)
+            }
+        };
+        office.shutdown(Duration::ZERO).await;
+        exit_code.map(ExitCode::from)
+    })
 }
 
-fn tasks(arguments: &Arguments) -> Result<Vec<Task>, Failure> {
+fn failed(error: Error) -> Failure {
+    let message = chain(&error);
+    match &error {
+        Error::BadOption { option, .. } if option == "filter" => {
+            Failure::caller(message, "`platen convert --list-filters` lists the filters")
+        }
+        _ => Failure::new(error.code(), message),
+    }
+}
+
+fn addresses(given: &[String]) -> Result<Vec<String>, Failure> {
+    let given = given.iter().map(|text| text.trim());
+    let given = given.filter(|text| !text.is_empty());
+    let address = |text: &str| match text.strip_prefix("tcp://").unwrap_or(text) {
+        address if is_address(address) => Ok(address.to_owned()),
+        _ => {
+            let message = format!("`{text}` is no address of LibreOffice");
+            Err(Failure::caller(message, "use tcp://HOST:PORT"))
+        }
+    };
+    given.map(address).collect()
+}
+
+/// Shows export filters.
+fn list(filters: &ExportFilters, output: OutputArguments) {
+    if output.json {
+        let entry = |filter: &ExportFilter| {
+            serde_json::json!({
+                "name": filter.name,
+                "label": filter.label,
+                "documents": filter.family.name(),
+                "extension": filter.format.extension,
+                "mediaType": filter.format.media_type,
+            })
+        };
+        let all: Vec<serde_json::Value> = filters.all.iter().map(entry).collect();
+        let report = serde_json::json!({"libreofficeVersion": filters.version, "filters": all});
+        print_line(&report.to_string());
+        return;
+    }
+    for filter in &filters.all {
+        let (documents, format) = (filter.family.name(), &filter.format);
+        print_line(&format!(
+            "{:<40} {documents:<14} {:<5} {}",
+            filter.name, format.extension, filter.label
+        ));
+    }
+}
+
+/// The documents, with the places of results. With a filter, extensions only name files.
+fn tasks(arguments: &Arguments, filter: Option<&ExportFilter>) -> Result<Vec<Task>, Failure> {
+    let target = |extension: &str| match filter {
+        Some(_) => Ok(Target::Pdf),
+        None => target(extension),
+    };
     if let Some(output) = &arguments.output {
         let [input] = &arguments.inputs[..] else {
             let hint = "with several documents use --to FORMAT and --out-dir DIR";
             return Err(Failure::caller("-o takes one document", hint));
         };
         let extension = output.extension().unwrap_or_default().to_string_lossy();
-        return Ok(vec![task(input, output.clone(), &extension)?]);
+        return Ok(vec![Task {
+            input: input.clone(),
+            output: output.clone(),
+            target: target(&extension)?,
+        }]);
     }
+    let extension = match (filter, &arguments.to) {
+        (Some(filter), None) => &*filter.format.extension,
+        (Some(_), Some(to)) => {
+            let message = format!("`--to {to}` and a filter exclude each other");
+            return Err(Failure::caller(message, "name the result with -o"));
+        }
+        (None, to) => to.as_deref().unwrap_or("pdf"),
+    };
+    let target = target(extension)?;
     let place = |input: &Path| {
-        let name = input.with_extension(arguments.to.to_ascii_lowercase());
+        let name = input.with_extension(extension.to_ascii_lowercase());
         match &arguments.out_dir {
             Some(folder) => folder.join(name.file_name().unwrap_or_default()),
             None => name,
@@ -94,7 +213,11 @@ fn tasks(arguments: &Arguments) -> Result<Vec<Task>, Failure> {
     };
     let mut tasks: Vec<Task> = Vec::new();
     for input in &arguments.inputs {
-        let task = task(input, place(input), &arguments.to)?;
+        let task = Task {
+            input: input.clone(),
+            output: place(input),
+            target,
+        };
         if tasks.iter().any(|other| other.output == task.output) || task.output == *input {
             let name = task.output.display();
             let hint = "use --out-dir, or convert them one by one with -o";
@@ -108,48 +231,52 @@ fn tasks(arguments: &Arguments) -> Result<Vec<Task>, Failure> {
     Ok(tasks)
 }
 
-fn task(input: &Path, output: PathBuf, extension: &str) -> Result<Task, Failure> {
-    let target = Target::from_extension(extension).ok_or_else(|| {
+fn target(extension: &str) -> Result<Target, Failure> {
+    Target::from_extension(extension).ok_or_else(|| {
         let known: Vec<&str> = Target::all().map(Target::extension).collect();
         let message = format!("`{extension}` is not a supported target format");
-        Failure::caller(message, format!("one of {}", known.join(", ")))
-    })?;
-    let input = input.to_owned();
-    Ok(Task {
-        input,
-        output,
-        target,
+        let hint = format!("one of {}; or a filter: --filter", known.join(", "));
+        Failure::caller(message, hint)
     })
 }
 
 fn options(arguments: &Arguments) -> Result<Options, Failure> {
     let mut options = Options::default();
-    for text in &arguments.options {
-        let (name, value) = text.split_once('=').unwrap_or((text, "true"));
+    let mut set = |name: &str, value: &str| {
         options.set(name, value).map_err(|error| {
             let hint = "`platen convert --help` lists the options";
             Failure::caller(error.to_string(), hint)
-        })?;
+        })
+    };
+    for text in &arguments.options {
+        let (name, value) = text.split_once('=').unwrap_or((text, "true"));
+        set(name, value)?;
+    }
+    for (name, value) in [
+        ("filter", &arguments.filter),
+        ("filter_data", &arguments.filter_data),
+        ("filter_options", &arguments.filter_options),
+        ("io", &arguments.io),
+    ] {
+        if let Some(value) = value {
+            set(name, value)?;
+        }
     }
     Ok(options)
 }
 
-async fn convert_all(
-    arguments: &Arguments,
-    tasks: Vec<Task>,
-    options: Options,
-    output: OutputArguments,
-) -> Result<ExitCode, Failure> {
+/// The converter; nothing is started yet.
+async fn start(arguments: &Arguments, remote: Vec<String>) -> Result<Arc<Office>, Failure> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    let slots = arguments.jobs.unwrap_or(cores).clamp(1, tasks.len());
-    let remote = isolation::remote("OFFICE_REMOTE");
+    let count = arguments.inputs.len().max(1);
+    let slots = arguments.jobs.unwrap_or(cores).clamp(1, count);
     let config = Config {
-        remote: remote.map_err(|text| Failure::new(Code::InvalidOption, text))?,
+        remote,
         program: arguments.libreoffice.clone(),
         fonts: arguments.fonts.settings(),
         slots,
         reserved: 0,
-        max_queue: tasks.len(),
+        max_queue: count,
         // No process more than is needed.
         spares: 0,
         ..Config::default()
@@ -167,16 +294,26 @@ async fn convert_all(
         let code = Code::BackendMissing(Backend::LibreOffice);
         return Err(Failure::new(code, error.to_string()));
     }
+    Ok(Arc::new(office))
+}
+
+/// Converts the documents, and returns the exit code.
+async fn convert_all(
+    arguments: &Arguments,
+    tasks: Vec<Task>,
+    options: Options,
+    office: &Arc<Office>,
+    output: OutputArguments,
+) -> Result<u8, Failure> {
     if let Some(folder) = &arguments.out_dir {
         let made = std::fs::create_dir_all(folder);
         made.map_err(|error| Failure::file("make", &folder.display().to_string(), &error))?;
     }
-    let office = Arc::new(office);
     let count = tasks.len();
     let progress = Progress::start("converting", count, output.quiet || output.json);
     let mut running = JoinSet::new();
     for task in tasks {
-        let (office, options) = (Arc::clone(&office), options.clone());
+        let (office, options) = (Arc::clone(office), options.clone());
         // Documents wait for those before them, which may take as long as they may.
         let timeout = Duration::from_secs(arguments.timeout) * u32::try_from(count).unwrap_or(1);
         let stable = !arguments.volatile;
@@ -195,9 +332,8 @@ async fn convert_all(
         reports.push((task, done, elapsed));
     }
     drop(progress);
-    office.shutdown(Duration::ZERO).await;
     tell(&reports, output);
-    Ok(ExitCode::from(exit_code))
+    Ok(exit_code)
 }
 
 async fn convert(
@@ -214,7 +350,7 @@ async fn convert(
     job.timeout = timeout;
     job.deterministic = stable;
     let document = office.convert(job).await;
-    let document = document.map_err(|error| Failure::new(error.code(), chain(&error)))?;
+    let document = document.map_err(failed)?;
     let size = document.size_bytes;
     let unwritable = |error| Failure::file("write", &task.output.display().to_string(), &error);
     write(&document, &task.output).map_err(unwritable)?;

@@ -4,10 +4,13 @@
 use platen_office::{OPTIONS, Shape, Target};
 use serde_json::{Map, Value as Json, json};
 
-use super::{ConvertApi, convert_document};
+use super::{
+    ConvertApi, convert_document,
+    filters::{ExportFilterList, list_export_filters},
+};
 use crate::{
     accepted_run::declared as accepted,
-    operation::{self, Kind, Route, Tag, binary, description, post, query},
+    operation::{self, Kind, Route, Tag, binary, description, get, post, query},
     results::{STORED_HEADERS, StoredResult},
     routes::render::declaration::STORED,
 };
@@ -28,7 +31,16 @@ pub(crate) fn routes() -> Vec<Route<ConvertApi>> {
     for (name, schema, about) in all() {
         route = route.parameter(query(name, schema, about));
     }
+    let filters = get("/convert/filters", list_export_filters)
+        .kind(Kind::Render)
+        .tag(Tag::Render)
+        .summary(
+            "Lists the export filters of LibreOffice, for the parameter `filter` of conversions.",
+        )
+        .answer(200, operation::json::<ExportFilterList>())
+        .problems(&[501]);
     vec![
+        filters,
         accepted(
             route,
             "Accepted for asynchronous processing, because of `async`.",
@@ -40,7 +52,8 @@ pub(crate) fn routes() -> Vec<Route<ConvertApi>> {
 /// Response content of all target formats.
 pub(crate) fn results() -> operation::Content {
     let media_type = |target: Target| target.media_type().split(';').next().unwrap_or_default();
-    let mut media_types: Vec<&str> = Target::all().map(media_type).collect();
+    let others = ["application/octet-stream"];
+    let mut media_types: Vec<&str> = Target::all().map(media_type).chain(others).collect();
     media_types.dedup();
     binary(&media_types)
 }
@@ -62,7 +75,7 @@ fn general() -> Vec<(&'static str, Json, &'static str)> {
         (
             "to",
             json!({"type": "string", "enum": targets, "default": "pdf"}),
-            "Target format.",
+            "Target format, unless `filter` names an export filter.",
         ),
         (
             "filename",
@@ -118,6 +131,6 @@ fn schema(shape: Shape) -> Json {
             let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
             json!({"type": "string", "enum": words})
         }
-        Shape::Pages | Shape::Text => json!({"type": "string"}),
+        Shape::Pages | Shape::Text | Shape::Object => json!({"type": "string"}),
     }
 }

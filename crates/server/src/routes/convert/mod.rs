@@ -2,6 +2,7 @@
 //! form.
 
 pub(crate) mod declaration;
+pub(crate) mod filters;
 
 use std::{
     fmt::Write,
@@ -16,7 +17,7 @@ use hyper::{
     header::{HeaderName, HeaderValue},
 };
 use platen_fault::Code;
-use platen_office::{Document, Job, Lane, Options, Source, Target, Times};
+use platen_office::{Document, Format, Job, Lane, Options, Source, Target, Times};
 use serde_json::{Map, Value as Json};
 
 use super::{
@@ -160,6 +161,13 @@ pub(crate) async fn convert_document(
         }
     };
     let received = begin.elapsed();
+    if let (Some(to), Some(_)) = (params.target, &params.options.filter) {
+        let detail = format!(
+            "`to` is `{}`, but `filter` decides the format",
+            to.extension()
+        );
+        return Err(Problem::new(Code::InvalidOption, detail));
+    }
     let output = params.output();
     let ttl_seconds = api.results.retention(Some(output))?;
     let target = params.target.unwrap_or(Target::Pdf);
@@ -167,6 +175,10 @@ pub(crate) async fn convert_document(
         async_job::check_output(Some(output))?;
         return convert_later(&api.flows, &headers, document, target, params).await;
     }
+    let label = match params.options.filter {
+        Some(_) => "filter",
+        None => target.extension(),
+    };
     let mut job = Job::new(Source::Content(document.clone()), target);
     job.name.clone_from(&params.name);
     job.options = params.options;
@@ -177,7 +189,7 @@ pub(crate) async fn convert_document(
     let outcome = converted
         .as_ref()
         .map_or_else(|problem| problem.code.name(), |_| "ok");
-    api.metrics.rendered(target.extension(), outcome);
+    api.metrics.rendered(label, outcome);
     let converted = converted?;
     drop(document);
     let made = answer(converted, params.name.as_deref(), received)?;
@@ -228,18 +240,18 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
     let Document {
         body,
         size_bytes,
-        target,
+        format,
         times,
         ..
     } = document;
-    let name = with_extension(name, target);
+    let name = with_extension(name, &format);
     let mut response = crate::respond::delivered(content::body_of(body));
     let headers = response.headers_mut();
     let text = |text: String| {
         let value = HeaderValue::from_str(&text);
         value.map_err(|_| Problem::internal("a header cannot be written"))
     };
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(target.media_type()));
+    headers.insert(CONTENT_TYPE, text(format.media_type.clone().into_owned())?);
     headers.insert(CONTENT_LENGTH, HeaderValue::from(size_bytes));
     headers.insert(CONTENT_DISPOSITION, content_disposition(&name, None)?);
     let elapsed = (received + times.total).as_secs_f64() * 1e3;
@@ -250,17 +262,20 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
     ] {
         headers.insert(HeaderName::from_static(name), text(value)?);
     }
-    if matches!(target, Target::Html | Target::Svg) {
+    if ["html", "svg", "xml"]
+        .iter()
+        .any(|it| format.media_type.contains(it))
+    {
         // A document of an untrusted client must not run scripts in this origin.
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }
-    let note = vec![("format", Json::from(target.extension()))];
+    let note = vec![("format", Json::from(&*format.extension))];
     response.extensions_mut().insert(LogFields(note));
     response.extensions_mut().insert(FileName(name));
     Ok(response)
 }
 
-fn with_extension(name: Option<&str>, target: Target) -> String {
+fn with_extension(name: Option<&str>, format: &Format) -> String {
     let plain = name.unwrap_or("document");
     let plain = plain.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = plain.rsplit_once('.').map_or(plain, |(stem, _)| stem);
@@ -271,7 +286,7 @@ fn with_extension(name: Option<&str>, target: Target) -> String {
         .collect();
     let stem = stem.trim().trim_start_matches('.');
     let stem = if stem.is_empty() { "document" } else { stem };
-    format!("{stem}.{}", target.extension())
+    format!("{stem}.{}", format.extension)
 }
 
 fn server_timing(received: Duration, times: &Times) -> String {
