@@ -10,6 +10,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::Arc,
     sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
 };
 
 use platen_browser::find_chromium;
@@ -94,9 +95,13 @@ impl Remote {
         self.address.rsplit(':').next().unwrap().parse().unwrap()
     }
 
-    fn kill(&mut self) {
+    fn signal(&self, signal: &str) {
         let group = format!("-{}", self.process.id());
-        let _ = Command::new("kill").args(["-9", "--", &group]).status();
+        let _ = Command::new("kill").args([signal, "--", &group]).status();
+    }
+
+    fn kill(&mut self) {
+        self.signal("-9");
         let _ = self.process.wait();
     }
 
@@ -157,6 +162,99 @@ fn documents_go_to_libreoffice_elsewhere_as_long_as_one_is_there() {
     service.wait_until("conversions go on", || {
         service.convert("a.txt", b"text") == "200"
     });
+}
+
+/// A text that takes LibreOffice seconds.
+fn long_text() -> Vec<u8> {
+    "A line of a long text.\n".repeat(60_000).into_bytes()
+}
+
+#[test]
+fn deadlines_hold_for_libreoffice_elsewhere_that_hangs() {
+    if is_missing("LibreOffice", has_libreoffice()) {
+        return;
+    }
+    let office = Remote::office();
+    let variables = [
+        ("OFFICE_REMOTE", &*office.address),
+        ("OFFICE_TIMEOUT_MS", "3000"),
+    ];
+    let service = Service::start(&variables);
+    assert_eq!(service.convert("a.txt", b"text"), "200");
+    office.signal("-STOP");
+    for _ in 0..3 {
+        let start = Instant::now();
+        let status = service.convert("a.txt", b"text");
+        assert!(status.starts_with("504") || status.starts_with("503"), "{status}");
+        assert!(
+            start.elapsed() < Duration::from_secs(6),
+            "{:?}",
+            start.elapsed()
+        );
+    }
+    office.signal("-CONT");
+    service.wait_until("conversions go on", || {
+        service.convert("a.txt", b"text") == "200"
+    });
+}
+
+#[test]
+fn a_document_whose_libreoffice_elsewhere_dies_goes_to_another() {
+    if is_missing("LibreOffice", has_libreoffice()) {
+        return;
+    }
+    let (mut first, second) = (Remote::office(), Remote::office());
+    let remotes = format!("{},{}", first.address, second.address);
+    let service = Service::start(&[("OFFICE_REMOTE", &remotes)]);
+    // As many documents as processes, so that the one that dies has one.
+    let long = long_text();
+    std::thread::scope(|scope| {
+        let send = || service.convert("a.txt", &long);
+        let both = [scope.spawn(send), scope.spawn(send)];
+        wait_until("both have a document", || {
+            first.job_folders() + second.job_folders() == 2
+        });
+        first.kill();
+        for answer in both {
+            assert_eq!(answer.join().unwrap(), "200");
+        }
+    });
+}
+
+#[test]
+fn the_command_converts_by_libreoffice_elsewhere() {
+    if is_missing("LibreOffice", has_libreoffice()) {
+        return;
+    }
+    let office = Remote::office();
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("a.txt");
+    std::fs::write(&input, "text").unwrap();
+    let run = |address: &str, arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_platen"))
+            .args(["convert", "--office", address])
+            .args(arguments)
+            .arg(&input)
+            .env("LIBREOFFICE_PATH", "/none")
+            .output()
+            .unwrap()
+    };
+    let address = format!("tcp://{}", office.address);
+    let done = run(&address, &["--filter", "MS Word 97"]);
+    assert!(done.status.success(), "{done:?}");
+    let made = std::fs::read(folder.path().join("a.doc")).unwrap();
+    assert!(made.starts_with(b"\xd0\xcf\x11\xe0"));
+    let failed = |address: &str, arguments: &[&str], exit_code, words: &str| {
+        let output = run(address, arguments);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(exit_code), "{text}");
+        assert!(text.contains(words), "{words}: {text}");
+    };
+    failed(&address, &["--io", "file"], 1, "only stream works");
+    failed(&address, &["--filter", "nothing"], 1, "--list-filters");
+    failed("tcp://nowhere", &[], 1, "tcp://HOST:PORT");
+    let nobody = format!("tcp://127.0.0.1:{}", free_port());
+    failed(&nobody, &[], 2, "refused");
 }
 
 #[test]

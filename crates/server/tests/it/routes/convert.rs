@@ -82,6 +82,52 @@ fn what_cannot_be_converted_is_told() {
 }
 
 #[test]
+fn filters_are_listed_and_named() {
+    if is_libreoffice_missing() {
+        return;
+    }
+    let app = TestApp::start();
+    let list = app.get("/convert/filters").json();
+    let filters = list["filters"].as_array().unwrap();
+    let named = |name: &str| filters.iter().find(|it| it["name"] == name);
+    let word = named("MS Word 97").unwrap();
+    assert_eq!(word["documents"], "text document");
+    assert_eq!(word["extension"], "doc");
+    assert!(named("writer_pdf_Export").is_some() && named("impress_html_Export").is_none());
+    assert!(list["libreofficeVersion"].as_str().unwrap().contains('.'));
+    let raw = [("content-type", "application/octet-stream")];
+    let send = |query: &str| {
+        let path = format!("/convert?filename=letter.fodt&{query}");
+        app.send("POST", &path, &raw, FLAT.as_bytes())
+    };
+    let old = send("filter=MS%20Word%2097&io=stream");
+    assert_eq!(old.status, 200);
+    assert!(old.bytes.starts_with(b"\xd0\xcf\x11\xe0"));
+    assert!(old.header("content-disposition").contains("letter.doc"));
+    // Pages that a client made run no scripts here.
+    let page = send("filter=XHTML%20Writer%20File");
+    assert_eq!(page.header("content-type"), "application/xhtml+xml");
+    assert!(page.header("content-security-policy").contains("sandbox"));
+    let data = "filter_data=%7B%22SelectPdfVersion%22%3A2%7D";
+    let archive = send(&format!("filter=writer_pdf_Export&{data}"));
+    assert!(archive.bytes == send("pdf_a=2b").bytes, "the named option");
+    let wrong = send("filter=writer_pdf").problem(400, "invalid-option");
+    let detail = wrong["detail"].as_str().unwrap();
+    assert!(detail.contains("`writer_pdf_Export`"), "{detail}");
+    for query in [
+        "filter=calc8",
+        "filter=MS%20Word%2097&to=doc",
+        "filter=MS%20Word%2097&to=pdf",
+        "filter_data=1",
+        "filter_data=%7B%22A%22%3A%22file%3A%2F%2F%2Fetc%2Fx%22%7D",
+        "filter_options=file%3A%2F%2F%2Fetc%2Fx",
+        "io=pigeon",
+    ] {
+        send(query).problem(400, "invalid-option");
+    }
+}
+
+#[test]
 fn limits_and_absence() {
     let app = TestApp::with(Settings {
         libreoffice_path: Some("/no/such/soffice".into()),
