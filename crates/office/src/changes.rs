@@ -2,22 +2,25 @@
 //! LibreOffice would follow them whatever its settings say. Workbooks whose sheets become one page
 //! each are reset to show the first cell.
 //!
-//! The changed parts of a package and a new directory are appended to the file; nothing else in it
-//! is touched.
+//! Parts of a package that are not changed are copied as they are packed.
 
 mod flat;
+mod package;
 mod relations;
 mod rtf;
 mod sheet_view;
 mod svg;
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::{
+    collections::HashMap,
+    io::{self, Read, Seek, SeekFrom, Write},
+};
 
 use flate2::{Compression, Crc, write::DeflateEncoder};
 
 use crate::{
     detect::Detected,
-    zip_directory::{Directory, Entry, directory_record, end_record, start_of, unpacked},
+    zip_directory::{Directory, Entry, start_of, unpacked},
 };
 
 /// Maximum size of a relationships part, in bytes; real ones are short.
@@ -30,8 +33,10 @@ const HEAD_BYTES: usize = 4096;
 /// A change to a document.
 #[derive(Debug)]
 pub(crate) enum Patch {
-    /// Keep the first `keep_bytes` bytes and append `tail`.
-    Tail { keep_bytes: u64, tail: Vec<u8> },
+    /// Another text instead.
+    Text(Vec<u8>),
+    /// A package of old and new parts.
+    Package(Vec<package::Piece>),
     /// Rename the RTF fields that would show a local file.
     Fields,
 }
@@ -40,10 +45,8 @@ impl Patch {
     /// Writes the changed document.
     pub(crate) fn apply(&self, from: impl Read, to: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Tail { keep_bytes, tail } => {
-                io::copy(&mut from.take(*keep_bytes), to)?;
-                to.write_all(tail)
-            }
+            Self::Text(text) => to.write_all(text),
+            Self::Package(pieces) => package::write(pieces, from, to),
             Self::Fields => io::copy(&mut rtf::Renamed::new(from), to).map(drop),
         }
     }
@@ -69,14 +72,11 @@ pub(crate) fn of_file(
     }
     let mut bytes = Vec::new();
     file.take(MAX_MARKUP_BYTES).read_to_end(&mut bytes)?;
-    let tail = match is_svg {
+    let text = match is_svg {
         true => svg::cleaned(&bytes),
         false => flat::cleaned(&bytes),
     };
-    Ok(tail.map(|tail| Patch::Tail {
-        keep_bytes: 0,
-        tail,
-    }))
+    Ok(text.map(Patch::Text))
 }
 
 /// The change that a package needs; `None` for most.
@@ -85,7 +85,7 @@ pub(crate) fn of_package(
     directory: &Directory,
     from_first_cell: bool,
 ) -> io::Result<Option<Patch>> {
-    let mut changed = Vec::new();
+    let mut changed = HashMap::new();
     for (index, entry) in directory.entries.iter().enumerate() {
         let name = entry.name.to_ascii_lowercase();
         let part = if name.ends_with(".rels") {
@@ -101,24 +101,8 @@ pub(crate) fn of_package(
     if changed.is_empty() {
         return Ok(None);
     }
-    let mut tail = Vec::new();
-    let records = directory.entries.iter().map(|it| it.record.clone());
-    let mut records: Vec<Vec<u8>> = records.collect();
-    for (index, part) in changed {
-        let at = directory.at + tail.len() as u64;
-        let name = &directory.entries[index].name;
-        let record = directory_record(name, part.crc, part.packed.len(), part.unpacked_bytes, at);
-        tail.extend_from_slice(&record.local);
-        tail.extend_from_slice(&part.packed);
-        records[index] = record.central;
-    }
-    let directory_at = directory.at + tail.len() as u64;
-    let before = tail.len();
-    records.iter().for_each(|it| tail.extend_from_slice(it));
-    let length = tail.len() - before;
-    tail.extend_from_slice(&end_record(records.len(), length, directory_at));
-    let keep_bytes = directory.at;
-    Ok(Some(Patch::Tail { keep_bytes, tail }))
+    let pieces = package::repacked(file, directory, changed)?;
+    Ok(Some(Patch::Package(pieces)))
 }
 
 /// Cleans an SVG image, whatever its name: LibreOffice also goes by content.

@@ -118,6 +118,8 @@ pub(crate) const SETTINGS: &[(&str, &str, &str)] = &[
 /// without a user interface lack its description, and LibreOffice aborts. This file contains the
 /// parts that the code requires.
 const COMMENT: &str = include_str!("profile/annotation.ui");
+/// The library of texts.
+const WRITER_PATH: &str = "program/libswlo.so";
 const COMMENT_PATH: &str = "share/config/soffice.cfg/modules/swriter/ui/annotation.ui";
 
 /// The prepared profile and installation.
@@ -186,8 +188,7 @@ pub(crate) fn overlay(
     at: &Path,
 ) -> io::Result<Option<PathBuf>> {
     let root = installation.root();
-    let writer = Path::new(COMMENT_PATH).parent().and_then(Path::parent);
-    let has_writer = writer.is_some_and(|it| image.resolve(&root.join(it)).is_some());
+    let has_writer = image.is_file(&root.join(WRITER_PATH));
     if image.is_file(&root.join(COMMENT_PATH)) || !has_writer {
         return Ok(None);
     }

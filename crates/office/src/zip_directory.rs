@@ -34,6 +34,8 @@ const END: [u8; 4] = *b"PK\x05\x06";
 const END_BYTES: usize = 22;
 const ENTRY: [u8; 4] = *b"PK\x01\x02";
 const ENTRY_BYTES: usize = 46;
+/// Where a central record has the offset of the part's header.
+const OFFSET_AT: usize = 42;
 const LOCAL_BYTES: u64 = 30;
 /// The end record, after which a comment of up to 65,535 bytes may follow.
 const TAIL_BYTES: u64 = 65_535 + END_BYTES as u64;
@@ -96,7 +98,7 @@ fn parse(mut bytes: &[u8], at: u64, count: usize, max_entries: usize) -> Option<
                 unzipped_bytes: size,
                 packed_bytes: u64::from(u32_at(bytes, 20)),
                 record: bytes[..whole].to_vec(),
-                header_at: u64::from(u32_at(bytes, 42)),
+                header_at: u64::from(u32_at(bytes, OFFSET_AT)),
                 stored: u16_at(bytes, 10) == 0,
             });
         }
@@ -196,6 +198,13 @@ pub(crate) fn directory_record(
     central.extend(word(header_at));
     central.extend(name.as_bytes());
     Record { local, central }
+}
+
+/// The central record of a part whose header is at another place.
+pub(crate) fn moved(central: &[u8], header_at: u64) -> Vec<u8> {
+    let mut record = central.to_vec();
+    record[OFFSET_AT..OFFSET_AT + 4].copy_from_slice(&word(header_at));
+    record
 }
 
 /// The end-of-directory record.

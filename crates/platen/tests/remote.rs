@@ -185,7 +185,10 @@ fn deadlines_hold_for_libreoffice_elsewhere_that_hangs() {
     for _ in 0..3 {
         let start = Instant::now();
         let status = service.convert("a.txt", b"text");
-        assert!(status.starts_with("504") || status.starts_with("503"), "{status}");
+        assert!(
+            status.starts_with("504") || status.starts_with("503"),
+            "{status}"
+        );
         assert!(
             start.elapsed() < Duration::from_secs(6),
             "{:?}",
