@@ -31,6 +31,8 @@ pub(crate) struct Inspected {
     pub(crate) patch: Option<Patch>,
     /// Whether it needs a password, which LibreOffice may not report.
     pub(crate) is_encrypted: bool,
+    /// Whether it is an OpenDocument file that is encrypted as a whole.
+    pub(crate) is_encrypted_package: bool,
 }
 
 /// How much of the start of a file is examined, in bytes.
@@ -126,6 +128,7 @@ impl Inspected {
             detected,
             patch: None,
             is_encrypted: false,
+            is_encrypted_package: false,
         }
     }
 }
@@ -193,8 +196,13 @@ fn zipped(
     // A part that cannot be unpacked is damaged, too.
     let patch = changes::of_package(file, &directory, options.has_single_page_sheets())
         .map_err(|_| Error::Damaged)?;
+    // Since 24.8, LibreOffice encrypts an OpenDocument file as a whole.
+    let is_whole = |entry: &zip_directory::Entry| entry.name == "encrypted-package";
+    let is_encrypted_package = directory.entries.iter().any(is_whole);
     Ok(Inspected {
         patch,
+        is_encrypted: is_encrypted_package,
+        is_encrypted_package,
         ..Inspected::plain(detected)
     })
 }

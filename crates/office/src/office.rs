@@ -225,6 +225,7 @@ impl Office {
         };
         let known = Known {
             is_encrypted: inspected.is_encrypted,
+            is_encrypted_package: inspected.is_encrypted_package,
             has_password: job.options.password.is_some(),
         };
         let Inspected {

@@ -20,6 +20,8 @@ const CLASS_FORMAT: i32 = 0x0e;
 #[derive(Clone, Copy)]
 pub(crate) struct Known {
     pub(crate) is_encrypted: bool,
+    /// Whether it is an OpenDocument file that is encrypted as a whole.
+    pub(crate) is_encrypted_package: bool,
     pub(crate) has_password: bool,
 }
 
@@ -80,6 +82,8 @@ fn not_loaded(code: Option<i32>, known: Known, text: String) -> Error {
             true => Error::PasswordWrong,
             false => Error::PasswordNeeded,
         },
+        // What a wrong password makes of such a package looks damaged.
+        Some(code) if known.is_encrypted_package && is_damage(code) => Error::PasswordWrong,
         _ if known.is_encrypted => Error::NotLoaded(
             "it is encrypted in a way that this version does not know; save it without a password"
                 .to_owned(),
@@ -114,6 +118,7 @@ mod tests {
         let of = |code, is_encrypted, has_password| {
             let known = Known {
                 is_encrypted,
+                is_encrypted_package: false,
                 has_password,
             };
             not_loaded(Some(code), known, String::new()).code().name()

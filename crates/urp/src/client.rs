@@ -8,6 +8,7 @@ use crate::{
     property::{Property, named_values},
 };
 use futures_core::future::BoxFuture;
+use tokio::sync::OnceCell;
 
 /// A connection to a running LibreOffice.
 ///
@@ -18,6 +19,7 @@ pub struct Client {
     factory: Reference,
     pub(crate) loader: Reference,
     pub(crate) desktop: Reference,
+    version: OnceCell<String>,
 }
 
 /// A value in LibreOffice's configuration.
@@ -78,6 +80,7 @@ impl Client {
             factory,
             loader,
             desktop,
+            version: OnceCell::new(),
         })
     }
 
@@ -129,15 +132,18 @@ impl Client {
         found.map(drop).ok_or(Error::Unexpected("queryInterface"))
     }
 
-    /// The version, such as `7.4.7.2`.
+    /// The version, such as `7.4.7.2`; asked for once.
     ///
     /// # Errors
     /// The connection is broken.
     pub async fn version(&self) -> Result<String, Error> {
-        let text = self.setting(PRODUCT, "ooSetupVersionAboutBox").await?;
-        text.as_str()
-            .map(str::to_owned)
-            .ok_or(Error::Unexpected("ooSetupVersionAboutBox"))
+        let ask = async || {
+            let text = self.setting(PRODUCT, "ooSetupVersionAboutBox").await?;
+            text.as_str()
+                .map(str::to_owned)
+                .ok_or(Error::Unexpected("ooSetupVersionAboutBox"))
+        };
+        self.version.get_or_try_init(ask).await.cloned()
     }
 
     /// The locale of the installation, such as `en-US`.

@@ -1,13 +1,10 @@
-//! A client for LibreOffice's binary UNO remote protocol.
+#![doc = include_str!("../README.md")]
+//! # Layers
 //!
 //! From the bottom up: [`codec`] converts between bytes and messages and does no I/O; [`Bridge`] is
 //! a connection over a pipe or TCP, with calls in both directions and counted references;
 //! [`Client`] knows the objects of a LibreOffice process; and [`Client::convert`] converts a
 //! document in five phases with a timeout.
-//!
-//! A LibreOffice started with `--accept=pipe,name=NAME;urp;` or
-//! `--accept=socket,host=HOST,port=PORT;urp;` listens for such connections. One process converts
-//! one document at a time.
 
 pub mod bridge;
 mod client;

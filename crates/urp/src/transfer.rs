@@ -57,19 +57,30 @@ pub(crate) const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Import filters that work, and are fastest, with a stream that cannot seek. The others need one
 /// that can: without it, some produce an empty page and no error.
-const WITHOUT_SEEK: [&str; 11] = [
-    "MS Word 2007 XML",
+const WITHOUT_SEEK: [&str; 7] = [
     "MS Word 97",
     "MS Excel 97",
-    "writer8",
-    "calc8",
-    "impress8",
     "HTML (StarWriter)",
     "HTML",
     "Text",
     "Text (encoded)",
     "Text - txt - csv (StarCalc)",
 ];
+
+/// Import filters of packages. Versions after 7 end when they read one by calls, so it is sent as a
+/// whole.
+const PACKAGES: [&str; 4] = ["MS Word 2007 XML", "writer8", "calc8", "impress8"];
+const LAST_VERSION_BY_CALLS: u32 = 7;
+
+/// Whether LibreOffice cannot read an input by calls.
+async fn wants_whole(client: &Client, filter: Option<&str>) -> Result<bool, Error> {
+    if !filter.is_some_and(|filter| PACKAGES.contains(&filter)) {
+        return Ok(false);
+    }
+    let version = client.version().await?;
+    let major = version.split('.').next().and_then(|it| it.parse().ok());
+    Ok(major.is_none_or(|major: u32| major > LAST_VERSION_BY_CALLS))
+}
 
 /// An input in the form in which LibreOffice loads it.
 pub(crate) struct Source {
@@ -133,7 +144,9 @@ impl Source {
         transfer: Transfer,
         filter: Option<&str>,
     ) -> Result<Self, Error> {
-        let without_seek = filter.is_some_and(|filter| WITHOUT_SEEK.contains(&filter));
+        let without_seek =
+            filter.is_some_and(|it| WITHOUT_SEEK.contains(&it) || PACKAGES.contains(&it));
+        let wants_whole = transfer == Transfer::Stream && wants_whole(client, filter).await?;
         match (input, transfer) {
             (Input::Path(path), Transfer::File) => Ok(Self {
                 url: file_url(&path)?,
@@ -144,23 +157,26 @@ impl Source {
             (Input::Path(path), Transfer::Stream) => {
                 let file = tokio::fs::File::open(&path).await;
                 let file = file.map_err(|error| missing(&path, &error))?;
+                if wants_whole {
+                    return put_stream(client, file).await;
+                }
                 let stream = InputStream::anywhere(Box::new(file), !without_seek);
                 Self::ours(client, stream)
             }
-            (Input::Bytes(bytes), Transfer::Stream) => {
+            (Input::Bytes(bytes), Transfer::Stream) if !wants_whole => {
                 let bytes = std::io::Cursor::new(bytes);
                 let stream = InputStream::anywhere(Box::new(bytes), !without_seek);
                 Self::ours(client, stream)
             }
-            (Input::Seekable(source), Transfer::Stream) => {
+            (Input::Seekable(source), Transfer::Stream) if !wants_whole => {
                 Self::ours(client, InputStream::anywhere(source, !without_seek))
             }
-            (Input::Stream(source), Transfer::Stream) if without_seek => {
+            (Input::Stream(source), Transfer::Stream) if without_seek && !wants_whole => {
                 Self::ours(client, InputStream::once(source))
             }
-            (Input::Bytes(bytes), Transfer::File) => put_bytes(client, bytes).await,
+            (Input::Bytes(bytes), _) => put_bytes(client, bytes).await,
             (Input::Stream(source), _) => put_stream(client, source).await,
-            (Input::Seekable(source), Transfer::File) => put_stream(client, source).await,
+            (Input::Seekable(source), _) => put_stream(client, source).await,
         }
     }
 

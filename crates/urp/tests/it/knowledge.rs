@@ -19,7 +19,18 @@ async fn version_locale_services_filters_types_and_settings() {
     let types = client.types().await.unwrap();
     assert!(types.iter().any(|it| it == "writer8"));
     let docx = client.type_of_url("file:///a/letter.docx").await.unwrap();
-    assert_eq!(docx, "writer_MS_Word_2007");
+    // The second since 25.2.
+    assert!(["writer_MS_Word_2007", "writer_OOXML"].contains(&&*docx));
+    let all = client.describe_filters().await.unwrap();
+    let find = |name: &str| all.iter().find(|it| it.name == name).unwrap();
+    let pdf = find("writer_pdf_Export");
+    assert!(pdf.exports() && !pdf.imports() && !pdf.is_internal());
+    assert_eq!(pdf.document_service, "com.sun.star.text.TextDocument");
+    assert_eq!(
+        (&*pdf.extension, &*pdf.media_type),
+        ("pdf", "application/pdf")
+    );
+    assert!(find("writer8").imports() && find("writer8").exports());
 
     let path = "/org.openoffice.Office.Common/Save/Document";
     let before = client.setting(path, "AutoSaveTimeIntervall").await.unwrap();
