@@ -57,9 +57,13 @@ pub(crate) const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Import filters that work, and are fastest, with a stream that cannot seek. The others need one
 /// that can: without it, some produce an empty page and no error.
-const WITHOUT_SEEK: [&str; 7] = [
+const WITHOUT_SEEK: [&str; 11] = [
+    "MS Word 2007 XML",
     "MS Word 97",
     "MS Excel 97",
+    "writer8",
+    "calc8",
+    "impress8",
     "HTML (StarWriter)",
     "HTML",
     "Text",
@@ -67,19 +71,14 @@ const WITHOUT_SEEK: [&str; 7] = [
     "Text - txt - csv (StarCalc)",
 ];
 
-/// Import filters of packages. Versions after 7 end when they read one by calls, so it is sent as a
-/// whole.
-const PACKAGES: [&str; 4] = ["MS Word 2007 XML", "writer8", "calc8", "impress8"];
+/// Later versions end when they read some kinds of documents by calls, so all are sent as a whole.
 const LAST_VERSION_BY_CALLS: u32 = 7;
 
-/// Whether LibreOffice cannot read an input by calls.
-async fn wants_whole(client: &Client, filter: Option<&str>) -> Result<bool, Error> {
-    if !filter.is_some_and(|filter| PACKAGES.contains(&filter)) {
-        return Ok(false);
-    }
+/// Whether LibreOffice can read any input by calls.
+async fn reads_by_calls(client: &Client) -> Result<bool, Error> {
     let version = client.version().await?;
     let major = version.split('.').next().and_then(|it| it.parse().ok());
-    Ok(major.is_none_or(|major: u32| major > LAST_VERSION_BY_CALLS))
+    Ok(major.is_some_and(|major: u32| major <= LAST_VERSION_BY_CALLS))
 }
 
 /// An input in the form in which LibreOffice loads it.
@@ -144,9 +143,8 @@ impl Source {
         transfer: Transfer,
         filter: Option<&str>,
     ) -> Result<Self, Error> {
-        let without_seek =
-            filter.is_some_and(|it| WITHOUT_SEEK.contains(&it) || PACKAGES.contains(&it));
-        let wants_whole = transfer == Transfer::Stream && wants_whole(client, filter).await?;
+        let without_seek = filter.is_some_and(|filter| WITHOUT_SEEK.contains(&filter));
+        let wants_whole = transfer == Transfer::Stream && !reads_by_calls(client).await?;
         match (input, transfer) {
             (Input::Path(path), Transfer::File) => Ok(Self {
                 url: file_url(&path)?,
