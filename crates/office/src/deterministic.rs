@@ -11,9 +11,14 @@ mod color_profile;
 mod parse;
 mod type1;
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    io::{self, Write},
+    ops::Range,
+};
 
-use parse::{Object, Segment, parse};
+use parse::{File, Object, Segment, Stream, parse, part};
+use platen_content::Content;
 use sha2::{Digest, Sha256};
 
 /// The constant for all dates: the earliest that a ZIP file can express.
@@ -27,54 +32,156 @@ const XMP_DATES: [&[u8]; 3] = [
 ];
 const INFO_DATES: [&[u8]; 2] = [b"/CreationDate(D:", b"/ModDate(D:"];
 
+/// How much of a stream is copied at once. In bytes.
+const COPIED_BYTES: u64 = 256 << 10;
+
 /// Length of a font subset tag, with its plus sign.
 const TAG_BYTES: usize = 7;
 
-/// Makes a PDF deterministic. `None` if it does not have the structure that LibreOffice writes.
-pub(crate) fn pdf(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut file = parse(bytes)?;
+/// A PDF that can be made deterministic.
+pub(crate) struct Pdf {
+    file: File,
+    order: Vec<u32>,
+    /// New numbers of objects.
+    numbers: HashMap<u32, usize>,
+    root: usize,
+}
+
+/// Reads the structure of a PDF. `None` if it is not one that LibreOffice writes.
+pub(crate) fn read(content: &Content) -> Option<Pdf> {
+    let mut file = parse(content)?;
     for object in file.objects.values_mut() {
-        color_profile::fix(object);
-        type1::fix(object);
+        color_profile::fix(object, content);
+        type1::fix(object, content);
     }
     let order = order(&file.trailer, &file.objects);
     let mut numbers = HashMap::new();
     for (index, number) in order.iter().enumerate() {
         numbers.insert(*number, index + 1);
     }
-    let mut out = Vec::with_capacity(bytes.len());
-    out.extend_from_slice(file.header);
-    let mut tags = Tags::default();
-    let mut offsets = Vec::new();
-    for (index, number) in order.iter().enumerate() {
-        let object = file.objects.get(number)?;
-        offsets.push(out.len());
-        out.extend_from_slice(format!("{} 0 obj\n", index + 1).as_bytes());
-        write_object(&mut out, object, &numbers, &mut tags)?;
-        out.extend_from_slice(b"endobj\n\n");
+    let root = *numbers.get(&file.root)?;
+    Some(Pdf {
+        file,
+        order,
+        numbers,
+        root,
+    })
+}
+
+impl Pdf {
+    /// Writes the deterministic form of the content that was read.
+    pub(crate) fn write(&self, content: &Content, to: &mut impl Write) -> io::Result<()> {
+        let mut out = Output {
+            to,
+            hash: Sha256::new(),
+            size_bytes: 0,
+        };
+        out.put(&self.file.header)?;
+        let mut tags = Tags::default();
+        let mut offsets = Vec::with_capacity(self.order.len());
+        for (index, number) in self.order.iter().enumerate() {
+            let Some(object) = self.file.objects.get(number) else {
+                continue;
+            };
+            offsets.push(out.size_bytes);
+            out.put(format!("{} 0 obj\n", index + 1).as_bytes())?;
+            self.write_object(&mut out, object, content, &mut tags)?;
+            out.put(b"endobj\n\n")?;
+        }
+        let hash = out.hash.clone().finalize();
+        let id: String = hash[..16]
+            .iter()
+            .map(|byte| format!("{byte:02X}"))
+            .collect();
+        let xref = out.size_bytes;
+        let size = self.order.len() + 1;
+        out.put(format!("xref\n0 {size}\n0000000000 65535 f \n").as_bytes())?;
+        for offset in offsets {
+            out.put(format!("{offset:010} 00000 n \n").as_bytes())?;
+        }
+        let root = self.root;
+        let info = self.file.info.and_then(|info| self.numbers.get(&info));
+        let info = info.map_or_else(String::new, |info| format!("/Info {info} 0 R\n"));
+        let trailer = format!(
+            "trailer\n<</Size {size}/Root {root} 0 R\n{info}/ID [ <{id}>\n<{id}> ]\n>>\nstartxref\n{xref}\n%%EOF\n"
+        );
+        out.put(trailer.as_bytes())
     }
-    let id: String = Sha256::digest(&out)[..16]
-        .iter()
-        .map(|byte| format!("{byte:02X}"))
-        .collect();
-    let xref = out.len();
-    out.extend_from_slice(format!("xref\n0 {}\n0000000000 65535 f \n", order.len() + 1).as_bytes());
-    for offset in offsets {
-        out.extend_from_slice(format!("{offset:010} 00000 n \n").as_bytes());
+
+    fn write_object<W: Write>(
+        &self,
+        out: &mut Output<'_, W>,
+        object: &Object,
+        content: &Content,
+        tags: &mut Tags,
+    ) -> io::Result<()> {
+        for chunk in &object.chunks {
+            match chunk {
+                Segment::Reference(number) => match self.numbers.get(number) {
+                    Some(number) => out.put(format!("{number} 0 R").as_bytes())?,
+                    // A reference to a missing object is null (§7.3.10).
+                    None => out.put(b"null")?,
+                },
+                Segment::Bytes(bytes) => {
+                    let mut bytes = bytes.clone();
+                    for mark in INFO_DATES {
+                        set_dates(&mut bytes, mark);
+                    }
+                    tags.rename(&mut bytes);
+                    out.put(&bytes)?;
+                }
+            }
+        }
+        let Some(stream) = &object.stream else {
+            return Ok(());
+        };
+        out.put(b"stream\n")?;
+        match stream {
+            Stream::New(bytes) => out.put(bytes)?,
+            Stream::At(range) => out.put_range(content, range)?,
+        }
+        out.put(b"\nendstream\n")
     }
-    let root = numbers.get(&file.root)?;
-    let info = file.info.and_then(|info| numbers.get(&info));
-    let info = info.map_or_else(String::new, |info| format!("/Info {info} 0 R\n"));
-    let size = order.len() + 1;
-    let trailer = format!(
-        "trailer\n<</Size {size}/Root {root} 0 R\n{info}/ID [ <{id}>\n<{id}> ]\n>>\nstartxref\n{xref}\n%%EOF\n"
-    );
-    out.extend_from_slice(trailer.as_bytes());
-    Some(out)
+}
+
+/// Where a file is written, with the digest and the size of what was.
+struct Output<'a, W> {
+    to: &'a mut W,
+    hash: Sha256,
+    size_bytes: u64,
+}
+
+impl<W: Write> Output<'_, W> {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hash.update(bytes);
+        self.size_bytes += bytes.len() as u64;
+        self.to.write_all(bytes)
+    }
+
+    /// Copies a stream; metadata get other dates.
+    fn put_range(&mut self, content: &Content, range: &Range<u64>) -> io::Result<()> {
+        let lost = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let read = |from: u64| part(content, &(from..range.end.min(from + COPIED_BYTES)));
+        let mut at = range.start;
+        while at < range.end {
+            let bytes = read(at).ok_or_else(lost)?;
+            let is_metadata = at == range.start && bytes.starts_with(b"<?xpacket");
+            if is_metadata {
+                let mut bytes = part(content, range).ok_or_else(lost)?.to_vec();
+                for mark in XMP_DATES {
+                    set_dates(&mut bytes, mark);
+                }
+                return self.put(&bytes);
+            }
+            self.put(&bytes)?;
+            at += bytes.len() as u64;
+        }
+        Ok(())
+    }
 }
 
 /// Object numbers in the order of their first visit, depth first from the trailer.
-fn order(trailer: &[u32], objects: &HashMap<u32, Object<'_>>) -> Vec<u32> {
+fn order(trailer: &[u32], objects: &HashMap<u32, Object>) -> Vec<u32> {
     let mut order = Vec::new();
     let mut seen = HashMap::new();
     let mut stack: Vec<u32> = trailer.iter().rev().copied().collect();
@@ -92,43 +199,6 @@ fn order(trailer: &[u32], objects: &HashMap<u32, Object<'_>>) -> Vec<u32> {
         }));
     }
     order
-}
-
-fn write_object(
-    out: &mut Vec<u8>,
-    object: &Object<'_>,
-    numbers: &HashMap<u32, usize>,
-    tags: &mut Tags,
-) -> Option<()> {
-    for chunk in &object.chunks {
-        match chunk {
-            Segment::Reference(number) => match numbers.get(number) {
-                Some(number) => out.extend_from_slice(format!("{number} 0 R").as_bytes()),
-                // A reference to a missing object is null (§7.3.10).
-                None => out.extend_from_slice(b"null"),
-            },
-            Segment::Bytes(bytes) => {
-                let start = out.len();
-                out.extend_from_slice(bytes);
-                let written = &mut out[start..];
-                for mark in INFO_DATES {
-                    set_dates(written, mark);
-                }
-                tags.rename(written);
-            }
-        }
-    }
-    if let Some(stream) = &object.stream {
-        out.extend_from_slice(b"stream\n");
-        let start = out.len();
-        out.extend_from_slice(stream);
-        let is_xmp = stream.starts_with(b"<?xpacket");
-        for mark in XMP_DATES.iter().filter(|_| is_xmp) {
-            set_dates(&mut out[start..], mark);
-        }
-        out.extend_from_slice(b"\nendstream\n");
-    }
-    Some(())
 }
 
 /// Overwrites the digits after each occurrence of `mark`.
@@ -195,6 +265,13 @@ fn name(mut number: usize) -> [u8; TAG_BYTES - 1] {
 mod tests {
     use super::*;
 
+    fn pdf(bytes: &[u8]) -> Option<Vec<u8>> {
+        let content = Content::from(bytes.to_vec());
+        let mut out = Vec::new();
+        read(&content)?.write(&content, &mut out).unwrap();
+        Some(out)
+    }
+
     /// A PDF of two objects with the given numbers and time.
     fn sample(catalogue: u32, info: u32, time: &str) -> Vec<u8> {
         let mut out = b"%PDF-1.6\n".to_vec();
@@ -238,6 +315,17 @@ mod tests {
         assert!(text.contains("(D:19800101000000Z')"), "{text}");
         assert!(text.contains("(a \\) 9 0 R)"), "strings are left alone");
         assert_eq!(pdf(text.as_bytes()).unwrap(), text.as_bytes());
+    }
+
+    #[test]
+    fn a_file_gives_what_memory_gives() {
+        let sound = sample(1, 4, "20261121180748");
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&sound).unwrap();
+        let content = Content::of_file(file).unwrap();
+        let mut out = Vec::new();
+        read(&content).unwrap().write(&content, &mut out).unwrap();
+        assert_eq!(Some(out), pdf(&sound));
     }
 
     #[test]

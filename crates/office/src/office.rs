@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io,
+    io::{self, BufWriter, IntoInnerError},
     path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
@@ -11,7 +11,7 @@ use std::{
 use futures_core::future::BoxFuture;
 use parking_lot::Mutex;
 use platen_content::Content;
-use platen_pool::{Isolation, JobError, Key, Lane, Origin, Pool, Request, Snapshot};
+use platen_pool::{Isolation, JobError, Key, Lane, Origin, Pool, Request, Snapshot, Spawner};
 use platen_urp::{Conversion, Property};
 use sha2::{Digest, Sha256};
 use tracing::{Instrument as _, field::Empty};
@@ -28,7 +28,7 @@ use crate::{
     options::Io,
     outcome::{Known, job_error},
     soffice::Soffice,
-    staged_input::StagedInput,
+    staged_input::{self, StagedInput},
     task::{self, Done, Task, harmless},
 };
 
@@ -50,9 +50,6 @@ pub struct Office {
     report: Report,
     filters: Mutex<Option<Arc<ExportFilters>>>,
 }
-
-/// A larger PDF is not made deterministic and stays in its file. In bytes.
-const MAX_STABLE_BYTES: u64 = 256 << 20;
 
 /// Larger documents are examined on a blocking thread. In bytes.
 const INLINE_BYTES: usize = 256 << 10;
@@ -264,7 +261,7 @@ impl Office {
         let done = self.run(&job, begin, key, known, &task).await?;
         (times.wait, times.phases) = (done.waited, done.phases);
         let finishing = Instant::now();
-        let body = finish(done.body, &job, &chosen.format).await?;
+        let body = finish(done.body, &job, &chosen.format, self.pool.spawner()).await?;
         times.finish = finishing.elapsed();
         times.total = begin.elapsed();
         let size_bytes = body.size_bytes();
@@ -417,21 +414,34 @@ fn look_at(
     Ok((inspected, Key(hash.finalize().into())))
 }
 
-/// Makes a PDF deterministic, on a blocking thread.
-async fn finish(body: Content, job: &Job, format: &Format) -> Result<Content, Error> {
+/// Makes a PDF deterministic, on a blocking thread. One in a file stays in a file.
+async fn finish(
+    body: Content,
+    job: &Job,
+    format: &Format,
+    spawner: &Spawner,
+) -> Result<Content, Error> {
     let wanted = job.deterministic && format.is_pdf() && !job.options.encrypts();
     if !wanted {
         return Ok(body);
     }
+    let folder = spawner.place().to_owned();
     let work = move || -> io::Result<Content> {
-        if matches!(body, Content::Spooled(_)) && body.size_bytes() > MAX_STABLE_BYTES {
+        let Some(pdf) = deterministic::read(&body) else {
             return Ok(body);
+        };
+        match &body {
+            Content::Held(bytes) => {
+                let mut made = Vec::with_capacity(bytes.len());
+                pdf.write(&body, &mut made)?;
+                Ok(made.into())
+            }
+            Content::Spooled(_) => {
+                let mut file = BufWriter::new(staged_input::spool(&folder)?);
+                pdf.write(&body, &mut file)?;
+                Content::of_file(file.into_inner().map_err(IntoInnerError::into_error)?)
+            }
         }
-        let bytes = body.read()?;
-        Ok(match deterministic::pdf(&bytes) {
-            Some(deterministic) => deterministic.into(),
-            None => Content::Held(bytes),
-        })
     };
     let done = tokio::task::spawn_blocking(work).await;
     let done = done.map_err(|error| Error::Output(io::Error::other(error)))?;

@@ -2,14 +2,15 @@
 //! streams.
 
 use std::{
-    borrow::Cow,
     io::{Read, Write},
     ops::Range,
 };
 
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
-use super::parse::{Object, Segment, length_reference};
+use platen_content::Content;
+
+use super::parse::{Object, Segment, Stream, length_reference};
 
 /// Creation date: year, month, day, hour, minute, second.
 const DATE: Range<usize> = 24..36;
@@ -23,17 +24,16 @@ const MAX_BYTES: u64 = 4 << 20;
 
 /// Fixes the date if the stream is an ICC profile. The stream's length then moves into its
 /// dictionary.
-pub(super) fn fix(object: &mut Object<'_>) {
-    if let Some((stream, at)) = fixed(object) {
+pub(super) fn fix(object: &mut Object, content: &Content) {
+    if let Some((stream, at)) = fixed(object, content) {
         let length = format!(" {}", stream.len());
-        object.chunks[at] = Segment::Bytes(Cow::Owned(length.into_bytes()));
-        object.stream = Some(Cow::Owned(stream));
+        object.chunks[at] = Segment::Bytes(length.into_bytes());
+        object.stream = Some(Stream::New(stream));
     }
 }
 
-fn fixed(object: &Object<'_>) -> Option<(Vec<u8>, usize)> {
-    let stream = object.stream.as_ref()?;
-    let is = |chunk: &Segment<'_>, text: &[u8]| match chunk {
+fn fixed(object: &Object, content: &Content) -> Option<(Vec<u8>, usize)> {
+    let is = |chunk: &Segment, text: &[u8]| match chunk {
         Segment::Bytes(bytes) => bytes.windows(text.len()).any(|it| it == text),
         Segment::Reference(_) => false,
     };
@@ -43,6 +43,7 @@ fn fixed(object: &Object<'_>) -> Option<(Vec<u8>, usize)> {
         return None;
     }
     let length_at = length_reference(object)?;
+    let stream = object.stream(content, MAX_BYTES)?;
     let mut profile = Vec::new();
     let mut decoder = ZlibDecoder::new(&stream[..]).take(MAX_BYTES);
     decoder.read_to_end(&mut profile).ok()?;

@@ -1,26 +1,47 @@
 //! Parses the objects of a PDF with a cross-reference table (ISO 32000-1 §7.2, §7.3 and §7.5.4),
-//! just far enough to find references.
+//! just far enough to find references. Streams stay where they are: only the rest is in memory.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{collections::HashMap, ops::Range, os::unix::fs::FileExt};
+
+use bytes::Bytes;
+use platen_content::Content;
 
 /// Part of an object.
-pub(super) enum Segment<'a> {
+pub(super) enum Segment {
     /// Copied unchanged.
-    Bytes(Cow<'a, [u8]>),
+    Bytes(Vec<u8>),
     /// A reference to an object.
     Reference(u32),
 }
 
+/// The content of a stream.
+pub(super) enum Stream {
+    /// In the file.
+    At(Range<u64>),
+    /// Another content instead.
+    New(Vec<u8>),
+}
+
 /// An object.
-pub(super) struct Object<'a> {
-    pub(super) chunks: Vec<Segment<'a>>,
-    pub(super) stream: Option<Cow<'a, [u8]>>,
+pub(super) struct Object {
+    pub(super) chunks: Vec<Segment>,
+    pub(super) stream: Option<Stream>,
+}
+
+impl Object {
+    /// The content of the stream, if it is no larger than `max_bytes`.
+    pub(super) fn stream(&self, content: &Content, max_bytes: u64) -> Option<Bytes> {
+        match self.stream.as_ref()? {
+            Stream::At(range) if range.end - range.start <= max_bytes => part(content, range),
+            Stream::At(_) | Stream::New(_) => None,
+        }
+    }
 }
 
 /// A file.
-pub(super) struct File<'a> {
-    pub(super) header: &'a [u8],
-    pub(super) objects: HashMap<u32, Object<'a>>,
+pub(super) struct File {
+    pub(super) header: Bytes,
+    pub(super) objects: HashMap<u32, Object>,
     /// References in the trailer, in order.
     pub(super) trailer: Vec<u32>,
     pub(super) root: u32,
@@ -29,15 +50,42 @@ pub(super) struct File<'a> {
 
 /// Maximum number of objects in a file.
 const MAX_OBJECTS: usize = 5_000_000;
+/// Most that is in memory of a file besides its streams. In bytes.
+const MAX_HELD_BYTES: u64 = 256 << 20;
+/// How much of an object is read first; most are shorter. In bytes.
+const WINDOW_BYTES: u64 = 2048;
+/// What follows the parsed text of an object and decides what it is: `stream` and a line end.
+const LOOKAHEAD_BYTES: usize = 8;
 
-pub(super) fn parse(bytes: &[u8]) -> Option<File<'_>> {
-    let tail = &bytes[bytes.len().saturating_sub(64)..];
+/// Bytes of the file.
+pub(super) fn part(content: &Content, range: &Range<u64>) -> Option<Bytes> {
+    let length = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
+    match content {
+        Content::Held(bytes) => {
+            let start = usize::try_from(range.start).ok()?;
+            let end = start.checked_add(length)?;
+            (end <= bytes.len()).then(|| bytes.slice(start..end))
+        }
+        Content::Spooled(spooled) => {
+            (range.end <= spooled.size_bytes()).then_some(())?;
+            let mut bytes = vec![0; length];
+            spooled.file().read_exact_at(&mut bytes, range.start).ok()?;
+            Some(bytes.into())
+        }
+    }
+}
+
+pub(super) fn parse(content: &Content) -> Option<File> {
+    let size = content.size_bytes();
+    let tail = part(content, &(size.saturating_sub(64)..size))?;
     let start = tail.windows(9).rposition(|it| it == b"startxref")?;
     let text = std::str::from_utf8(&tail[start + 9..]).ok()?;
     let (xref, end) = text.trim_start().split_once('\n')?;
     end.starts_with("%%EOF").then_some(())?;
-    let xref: usize = xref.trim().parse().ok()?;
-    let table = bytes.get(xref..)?.strip_prefix(b"xref\n0 ")?;
+    let xref: u64 = xref.trim().parse().ok()?;
+    (size.checked_sub(xref)? <= MAX_HELD_BYTES).then_some(())?;
+    let table = part(content, &(xref..size))?;
+    let table = table.strip_prefix(b"xref\n0 ")?;
     let line = table.iter().position(|byte| *byte == b'\n')?;
     let count: usize = std::str::from_utf8(&table[..line])
         .ok()?
@@ -48,17 +96,28 @@ pub(super) fn parse(bytes: &[u8]) -> Option<File<'_>> {
     let rows = table.get(line + 1..)?;
     let trailer = rows.get(count.checked_mul(20)?..)?;
     let offsets = offsets(rows, count)?;
-    let first = *offsets.values().min()?;
     let body = trailer.strip_prefix(b"trailer\n")?;
     let (chunks, _) = chunks(body)?;
     let (root, info, references) = read_trailer(&chunks)?;
-    let mut objects = HashMap::new();
-    for (number, offset) in &offsets {
-        let body = object_body(bytes, *number, *offset)?;
-        objects.insert(*number, object(body, bytes, &offsets)?);
+    let mut places: Vec<(u64, u32)> = offsets.iter().map(|(number, at)| (*at, *number)).collect();
+    places.sort_unstable();
+    let first = places.first()?.0;
+    (first <= WINDOW_BYTES).then_some(())?;
+    let mut objects = HashMap::with_capacity(places.len());
+    let mut held = 0;
+    for (index, (at, number)) in places.iter().enumerate() {
+        let end = places.get(index + 1).map_or(xref, |next| next.0);
+        let reader = Reader {
+            content,
+            offsets: &offsets,
+        };
+        let object = reader.object(*number, *at, end)?;
+        held += object.chunks.iter().map(Segment::size_bytes).sum::<u64>();
+        (held <= MAX_HELD_BYTES).then_some(())?;
+        objects.insert(*number, object);
     }
     Some(File {
-        header: bytes.get(..first)?,
+        header: part(content, &(0..first))?,
         objects,
         trailer: references,
         root,
@@ -66,7 +125,16 @@ pub(super) fn parse(bytes: &[u8]) -> Option<File<'_>> {
     })
 }
 
-fn offsets(rows: &[u8], count: usize) -> Option<HashMap<u32, usize>> {
+impl Segment {
+    fn size_bytes(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Reference(_) => 0,
+        }
+    }
+}
+
+fn offsets(rows: &[u8], count: usize) -> Option<HashMap<u32, u64>> {
     let mut offsets = HashMap::new();
     for (number, row) in rows.chunks_exact(20).take(count).enumerate() {
         if row[17] == b'n' {
@@ -79,7 +147,7 @@ fn offsets(rows: &[u8], count: usize) -> Option<HashMap<u32, usize>> {
 
 /// The catalog, the information dictionary, and all references. Encrypted files depend on their
 /// identifier and updated ones have several tables; neither is supported.
-fn read_trailer(chunks: &[Segment<'_>]) -> Option<(u32, Option<u32>, Vec<u32>)> {
+fn read_trailer(chunks: &[Segment]) -> Option<(u32, Option<u32>, Vec<u32>)> {
     let (mut root, mut info) = (None, None);
     let mut references = Vec::new();
     let mut before: &[u8] = b"";
@@ -105,35 +173,86 @@ fn read_trailer(chunks: &[Segment<'_>]) -> Option<(u32, Option<u32>, Vec<u32>)> 
     Some((root?, info, references))
 }
 
-fn object_body(bytes: &[u8], number: u32, offset: usize) -> Option<&[u8]> {
+/// The text of an object after its number.
+fn object_body(text: &[u8], number: u32) -> Option<&[u8]> {
     let head = format!("{number} 0 obj");
-    let body = bytes.get(offset..)?.strip_prefix(head.as_bytes())?;
-    Some(body.trim_ascii_start())
+    Some(text.strip_prefix(head.as_bytes())?.trim_ascii_start())
 }
 
-fn object<'a>(
-    body: &'a [u8],
-    bytes: &'a [u8],
-    offsets: &HashMap<u32, usize>,
-) -> Option<Object<'a>> {
-    let (chunks, rest) = chunks(body)?;
-    let Some(stream) = rest.strip_prefix(b"stream") else {
-        rest.starts_with(b"endobj").then_some(())?;
-        let stream = None;
-        return Some(Object { chunks, stream });
-    };
-    let stream = stream.strip_prefix(b"\r").unwrap_or(stream);
-    let stream = stream.strip_prefix(b"\n")?;
-    let length = length(&chunks, bytes, offsets)?;
-    let end = stream.get(length..)?.trim_ascii_start();
-    end.starts_with(b"endstream").then_some(())?;
-    let stream = stream.get(..length).map(Cow::Borrowed);
-    Some(Object { chunks, stream })
+struct Reader<'a> {
+    content: &'a Content,
+    offsets: &'a HashMap<u32, u64>,
+}
+
+impl Reader<'_> {
+    /// The object between two places.
+    fn object(&self, number: u32, at: u64, end: u64) -> Option<Object> {
+        let mut size = WINDOW_BYTES;
+        loop {
+            let window_end = at.checked_add(size)?.min(end);
+            let text = part(self.content, &(at..window_end))?;
+            let is_whole = window_end == end;
+            let found = object_body(&text, number).and_then(chunks);
+            match found {
+                Some((chunks, rest)) if is_whole || rest.len() >= LOOKAHEAD_BYTES => {
+                    let rest_at = window_end - rest.len() as u64;
+                    return self.with_stream(chunks, rest, rest_at);
+                }
+                _ if is_whole => return None,
+                _ => size = size.checked_mul(8)?,
+            }
+        }
+    }
+
+    fn with_stream(&self, chunks: Vec<Segment>, rest: &[u8], rest_at: u64) -> Option<Object> {
+        let Some(stream) = rest.strip_prefix(b"stream") else {
+            rest.starts_with(b"endobj").then_some(())?;
+            let stream = None;
+            return Some(Object { chunks, stream });
+        };
+        let stream = stream.strip_prefix(b"\r").unwrap_or(stream);
+        let stream = stream.strip_prefix(b"\n")?;
+        let start = rest_at + (rest.len() - stream.len()) as u64;
+        let end = start.checked_add(self.length(&chunks)?)?;
+        let after_end = end.checked_add(64)?.min(self.content.size_bytes());
+        let after = part(self.content, &(end..after_end))?;
+        let is_end = after.trim_ascii_start().starts_with(b"endstream");
+        is_end.then_some(())?;
+        let stream = Some(Stream::At(start..end));
+        Some(Object { chunks, stream })
+    }
+
+    /// The value of `/Length`, which may be a separate object.
+    fn length(&self, chunks: &[Segment]) -> Option<u64> {
+        const KEY: &[u8] = b"/Length";
+        for (index, chunk) in chunks.iter().enumerate() {
+            let Segment::Bytes(text) = chunk else {
+                continue;
+            };
+            if let (true, Some(Segment::Reference(number))) =
+                (text.trim_ascii_end().ends_with(KEY), chunks.get(index + 1))
+            {
+                let at = *self.offsets.get(number)?;
+                let end = at.checked_add(64)?.min(self.content.size_bytes());
+                let text = part(self.content, &(at..end))?;
+                return number_at(object_body(&text, *number)?);
+            }
+            let mut at = 0;
+            while let Some(found) = text[at..].windows(KEY.len()).position(|it| it == KEY) {
+                at += found + KEY.len();
+                // `/Length1` is a different key.
+                if text.get(at).is_some_and(|byte| *byte == b' ') {
+                    return number_at(text[at..].trim_ascii_start());
+                }
+            }
+        }
+        None
+    }
 }
 
 /// The segment that refers to the stream's length, if the dictionary does not contain the length
 /// itself.
-pub(super) fn length_reference(object: &Object<'_>) -> Option<usize> {
+pub(super) fn length_reference(object: &Object) -> Option<usize> {
     let before = object.chunks.iter().position(|chunk| match chunk {
         Segment::Bytes(bytes) => bytes.trim_ascii_end().ends_with(b"/Length"),
         Segment::Reference(_) => false,
@@ -142,32 +261,7 @@ pub(super) fn length_reference(object: &Object<'_>) -> Option<usize> {
     matches!(next, Segment::Reference(_)).then_some(before + 1)
 }
 
-/// The value of `/Length`, which may be a separate object.
-fn length(chunks: &[Segment<'_>], bytes: &[u8], offsets: &HashMap<u32, usize>) -> Option<usize> {
-    const KEY: &[u8] = b"/Length";
-    for (index, chunk) in chunks.iter().enumerate() {
-        let Segment::Bytes(text) = chunk else {
-            continue;
-        };
-        if let (true, Some(Segment::Reference(number))) =
-            (text.trim_ascii_end().ends_with(KEY), chunks.get(index + 1))
-        {
-            let body = object_body(bytes, *number, *offsets.get(number)?)?;
-            return number_at(body);
-        }
-        let mut at = 0;
-        while let Some(found) = text[at..].windows(KEY.len()).position(|it| it == KEY) {
-            at += found + KEY.len();
-            // `/Length1` is a different key.
-            if text.get(at).is_some_and(|byte| *byte == b' ') {
-                return number_at(text[at..].trim_ascii_start());
-            }
-        }
-    }
-    None
-}
-
-fn number_at(bytes: &[u8]) -> Option<usize> {
+fn number_at(bytes: &[u8]) -> Option<u64> {
     let digits = bytes
         .iter()
         .take_while(|byte| byte.is_ascii_digit())
@@ -177,7 +271,7 @@ fn number_at(bytes: &[u8]) -> Option<usize> {
 
 /// Splits the text before `stream`, `endobj` or `startxref` at its references. Also returns the
 /// rest.
-fn chunks(bytes: &[u8]) -> Option<(Vec<Segment<'_>>, &[u8])> {
+fn chunks(bytes: &[u8]) -> Option<(Vec<Segment>, &[u8])> {
     let mut chunks = Vec::new();
     let mut from = 0;
     let mut at = 0;

@@ -3,16 +3,15 @@
 //! optional. It occurs in the clear part and in the encrypted part, all of whose later bytes depend
 //! on it.
 
-use std::{
-    borrow::Cow,
-    io::{Read, Write},
-};
+use std::io::{Read, Write};
 
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
+use platen_content::Content;
+
 use super::{
     find,
-    parse::{Object, Segment, length_reference},
+    parse::{Object, Segment, Stream, length_reference},
 };
 
 /// Maximum size of a font, larger than any that LibreOffice writes.
@@ -29,12 +28,12 @@ const ENCRYPTED_LENGTH: &[u8] = b"/Length2 ";
 
 /// Removes the number if the stream is a Type 1 font. The stream's lengths then move into its
 /// dictionary.
-pub(super) fn fix(object: &mut Object<'_>) {
-    if let Some(fixed) = fixed(object) {
+pub(super) fn fix(object: &mut Object, content: &Content) {
+    if let Some(fixed) = fixed(object, content) {
         let length = format!(" {}", fixed.stream.len());
-        object.chunks[fixed.length_at] = Segment::Bytes(Cow::Owned(length.into_bytes()));
-        object.chunks[fixed.lengths_at] = Segment::Bytes(Cow::Owned(fixed.lengths));
-        object.stream = Some(Cow::Owned(fixed.stream));
+        object.chunks[fixed.length_at] = Segment::Bytes(length.into_bytes());
+        object.chunks[fixed.lengths_at] = Segment::Bytes(fixed.lengths);
+        object.stream = Some(Stream::New(fixed.stream));
     }
 }
 
@@ -47,8 +46,7 @@ struct Fixed {
     lengths: Vec<u8>,
 }
 
-fn fixed(object: &Object<'_>) -> Option<Fixed> {
-    let stream = object.stream.as_ref()?;
+fn fixed(object: &Object, content: &Content) -> Option<Fixed> {
     let length_at = length_reference(object)?;
     let bytes = |index: usize| match object.chunks.get(index) {
         Some(Segment::Bytes(bytes)) => Some(&**bytes),
@@ -61,6 +59,7 @@ fn fixed(object: &Object<'_>) -> Option<Fixed> {
     find(text, b"/FlateDecode")?;
     let (clear_bytes, _) = number(text, CLEAR_LENGTH)?;
     let (encrypted_bytes, _) = number(text, ENCRYPTED_LENGTH)?;
+    let stream = object.stream(content, MAX_BYTES)?;
     let mut font = Vec::new();
     let decoder = ZlibDecoder::new(&stream[..]);
     decoder.take(MAX_BYTES).read_to_end(&mut font).ok()?;
@@ -158,23 +157,26 @@ mod tests {
         )
     }
 
-    fn object(id: u32) -> Object<'static> {
+    /// A font, and the content of the file that it is in.
+    fn object(id: u32) -> (Object, Content) {
         let (font, clear, encrypted) = font(id);
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(&font).unwrap();
         let rest =
             format!("/Filter/FlateDecode/Length1 {clear}/Length2 {encrypted}/Length3 532>>\n");
-        Object {
+        let stream = encoder.finish().unwrap();
+        let object = Object {
             chunks: vec![
                 Segment::Bytes(b"<</Length "[..].into()),
                 Segment::Reference(7),
-                Segment::Bytes(Cow::Owned(rest.into_bytes())),
+                Segment::Bytes(rest.into_bytes()),
             ],
-            stream: Some(Cow::Owned(encoder.finish().unwrap())),
-        }
+            stream: Some(Stream::At(0..stream.len() as u64)),
+        };
+        (object, stream.into())
     }
 
-    fn text(object: &Object<'_>) -> Vec<u8> {
+    fn text(object: &Object) -> Vec<u8> {
         let chunks = object.chunks.iter().map(|chunk| match chunk {
             Segment::Bytes(bytes) => bytes.to_vec(),
             Segment::Reference(number) => format!("{number} 0 R").into_bytes(),
@@ -184,13 +186,16 @@ mod tests {
 
     #[test]
     fn the_number_goes_and_the_lengths_are_right() {
-        let (mut one, mut other) = (object(4_100_001), object(41_000_055));
+        let ((mut one, first), (mut other, second)) = (object(4_100_001), object(41_000_055));
         let reference = text(&one);
-        fix(&mut one);
-        fix(&mut other);
+        fix(&mut one, &first);
+        fix(&mut other, &second);
         assert_eq!(text(&one), text(&other));
-        assert_eq!(one.stream, other.stream);
-        let stream = one.stream.clone().unwrap();
+        let (Some(Stream::New(stream)), Some(Stream::New(same))) = (&one.stream, &other.stream)
+        else {
+            panic!("not fixed")
+        };
+        assert_eq!(stream, same);
         let dictionary = text(&one);
         assert_ne!(dictionary, reference);
         assert_eq!(number(&dictionary, b"/Length  ").unwrap().0, stream.len());
@@ -211,13 +216,10 @@ mod tests {
 
     #[test]
     fn what_is_no_such_font_is_left_alone() {
-        let mut object = object(5);
-        let Some(Cow::Owned(stream)) = &mut object.stream else {
-            panic!()
-        };
-        stream.truncate(20);
-        let before = stream.clone();
-        fix(&mut object);
-        assert_eq!(object.stream.as_deref(), Some(&before[..]));
+        let (mut object, content) = object(5);
+        let cut: Content = content.read().unwrap().slice(..20).into();
+        object.stream = Some(Stream::At(0..20));
+        fix(&mut object, &cut);
+        assert!(matches!(object.stream, Some(Stream::At(_))));
     }
 }

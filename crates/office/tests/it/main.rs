@@ -6,5 +6,6 @@ mod crashes;
 mod filters;
 mod fixture;
 mod formats;
+mod large;
 mod local_files;
 mod soak;
