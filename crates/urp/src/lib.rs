@@ -1,10 +1,11 @@
-#![doc = include_str!("../README.md")]
-//! # Layers
+//! A client for LibreOffice's binary UNO remote protocol.
 //!
 //! From the bottom up: [`codec`] converts between bytes and messages and does no I/O; [`Bridge`] is
 //! a connection over a pipe or TCP, with calls in both directions and counted references;
 //! [`Client`] knows the objects of a LibreOffice process; and [`Client::convert`] converts a
 //! document in five phases with a timeout.
+#![doc = ""]
+#![doc = include_str!("../README.md")]
 
 pub mod bridge;
 mod client;
