@@ -221,7 +221,7 @@ async fn fetch(
         true => Some(staged_input::spool(spool).map_err(Failed::Output)?),
         false => None,
     };
-    while let Some(piece) = reading.next().await.map_err(Failed::Urp)? {
+    while let Some(piece) = reading.next_piece().await.map_err(Failed::Urp)? {
         match &mut spooled {
             Some(file) => file.write_all(&piece).map_err(Failed::Output)?,
             None => held.extend_from_slice(&piece),

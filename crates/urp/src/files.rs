@@ -151,7 +151,7 @@ impl Reading {
     ///
     /// # Errors
     /// LibreOffice cannot read on, or the connection is broken.
-    pub fn next(&mut self) -> BoxFuture<'_, Result<Option<bytes::Bytes>, Error>> {
+    pub fn next_piece(&mut self) -> BoxFuture<'_, Result<Option<bytes::Bytes>, Error>> {
         Box::pin(async move {
             if self.left == 0 {
                 self.input.call("closeInput", vec![]).await?;

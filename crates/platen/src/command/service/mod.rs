@@ -50,7 +50,7 @@ use crate::report::{Failure, OutputArguments};
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Convert Office files with LibreOffice.
-    Convert(convert::Arguments),
+    Convert(Box<convert::Arguments>),
     /// Merge PDF files.
     Merge(merge::Arguments),
     /// Change PDF files, and say what they are.
