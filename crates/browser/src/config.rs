@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use platen_fonts::FontSettings;
+use platen_outbound::UrlRules;
 
 /// Slots, limits and the allow-list.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct Config {
     pub spares: usize,
     /// Hosts that pages may load from: `example.com`, `*.example.com`, either with `:port`.
     pub allowed_hosts: Vec<String>,
+    /// URLs that pages may load beside these hosts, and URLs that they may not.
+    pub urls: UrlRules,
     /// Whether an allowed host may resolve to a loopback, link-local or private address.
     pub allow_private_addresses: bool,
     /// Maximum size of a file loaded from an allowed host, in bytes.
@@ -56,6 +59,7 @@ impl Default for Config {
             max_queue: 100,
             spares: 2,
             allowed_hosts: Vec::new(),
+            urls: UrlRules::default(),
             allow_private_addresses: false,
             max_response_bytes: 20 << 20,
             response_timeout: Duration::from_secs(10),

@@ -33,6 +33,7 @@ impl Outside {
         Self {
             client: Outbound::new(&Settings {
                 allowed_hosts: config.allowed_hosts.clone(),
+                urls: config.urls.clone(),
                 allow_private_addresses: config.allow_private_addresses,
                 timeout: config.response_timeout,
                 max_bytes: config.max_response_bytes,

@@ -134,6 +134,7 @@ impl Signatures {
                 timeout: TIMEOUT,
                 max_bytes: MAX_ANSWER,
                 max_idle_connections: 0,
+                ..Settings::default()
             },
             all: matches!(self.reach, Reach::All),
             stop: stop.cloned(),

@@ -24,6 +24,8 @@ pub(crate) struct FormApi {
     pub(crate) deferred: Arc<DeferredRequests>,
     pub(crate) metrics: Arc<Metrics>,
     /// Timeout from the request for a page to its PDF or image.
+    /// Whether pages run no scripts.
+    pub(crate) disable_java_script: bool,
     pub(crate) render_timeout: Duration,
     /// Timeout of a LibreOffice conversion.
     pub(crate) office_timeout: Duration,

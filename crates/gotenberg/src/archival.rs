@@ -10,6 +10,10 @@ use crate::{form::Form, value::Values};
 /// Document types of Factur-X and Order-X.
 const DOCUMENT_TYPES: [&str; 4] = ["INVOICE", "ORDER", "ORDER_RESPONSE", "ORDER_CHANGE"];
 
+/// What Gotenberg says of a standard that it does not know.
+pub(crate) const NOT_SUPPORTED: &str = "The requested PDF format is not supported, or no PDF engine \
+    could apply it. Valid formats include PDF/A-1b, PDF/A-2b, PDF/A-3b, and PDF/UA.";
+
 /// An XML that becomes part of PDF files.
 #[derive(Debug)]
 pub(crate) struct InvoiceXml {
@@ -25,7 +29,7 @@ pub(crate) fn archive(values: &mut Values) -> Option<Archive> {
     if let Some(standard) = &standard
         && part_of(standard).is_none()
     {
-        values.wrong("pdfa", standard, "it is not PDF/A-1b, PDF/A-2b or PDF/A-3b");
+        values.refuse(NOT_SUPPORTED);
         return None;
     }
     archive_of(standard.as_deref(), accessible)

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use platen_engine::Engine;
 use platen_fault::Code;
 use platen_pdf::{
-    Allowed, Attachment, Bookmark, Bookmarks, Operations, Optimization, PictureQuality, Printing,
-    Protection, Rotation, Split,
+    Allowed, Attachment, Bookmark, Bookmarks, Metadata, Operations, Optimization, PictureQuality,
+    Printing, Protection, Rotation, Split,
 };
 use platen_server::{
     intake::content::{Content, full},
@@ -63,7 +63,7 @@ impl Changes {
             archive,
             merge: values.truth("merge", false),
             split: split(values),
-            metadata: values.json("metadata"),
+            metadata: metadata(values),
             flatten: values.truth("flatten", false),
             rotation: rotation(values),
             bookmarks: bookmarks(values),
@@ -79,7 +79,7 @@ impl Changes {
         // Merged files always keep their bookmarks, with the pages counted anew.
         values.truth("autoIndexBookmarks", true);
         let about_embeds = values.json("embedsMetadata");
-        let markings = ["watermark", "stamp"].map(|kind| Marking::of(form, kind));
+        let markings = ["watermark", "stamp"].map(|kind| Marking::all_of(form, kind));
         let is_embed = |file: &mut (String, String, Content)| file.0 == "embeds";
         let embeds = form.aside.extract_if(.., is_embed);
         let embeds = embeds.map(|(_, name, content)| (name, content));
@@ -185,6 +185,25 @@ fn media_type_of(name: &str) -> Option<String> {
     }
 }
 
+/// Document properties. Their values are lines: other control characters are refused, as Gotenberg
+/// does.
+fn metadata(values: &mut Values) -> Metadata {
+    let metadata: Metadata = values.json("metadata");
+    let has_control = |text: &str| text.contains(char::is_control);
+    let is_wrong = |value: &Json| match value {
+        Json::String(text) => has_control(text),
+        Json::Array(list) => list.iter().filter_map(Json::as_str).any(has_control),
+        _ => false,
+    };
+    if metadata.values().any(is_wrong) {
+        values.refuse(
+            "The requested metadata could not be written; ensure values are valid and free of \
+             control characters.",
+        );
+    }
+    metadata
+}
+
 fn split(values: &mut Values) -> Option<Split> {
     let unify = values.truth("splitUnify", false);
     let mode = values.text("splitMode")?;
@@ -204,6 +223,13 @@ fn split(values: &mut Values) -> Option<Split> {
                 None
             }
         },
+        "pages" if !names_pages(&span) => {
+            values.refuse(
+                "The requested split mode is not supported, or no PDF engine could process it. \
+                 Valid modes: 'intervals', 'pages'.",
+            );
+            None
+        }
         "pages" if unify => Some(Split::Only(pages(&span))),
         "pages" => Some(Split::Pages(pages(&span))),
         _ => {
@@ -212,6 +238,13 @@ fn split(values: &mut Values) -> Option<Split> {
             None
         }
     }
+}
+
+/// Whether each part of a span could name pages; which ones there are is known later.
+fn names_pages(span: &str) -> bool {
+    let has_number = |part: &str| part.contains(|sign: char| sign.is_ascii_digit());
+    let has_name = |part: &str| ["odd", "even", "last"].iter().any(|name| part.contains(name));
+    span.split(',').all(|part| has_number(part) || has_name(part))
 }
 
 /// Pages in our words: QPDF's and PDFtk's names of the last one are left out.

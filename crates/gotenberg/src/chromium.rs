@@ -24,6 +24,7 @@ use serde::Deserialize;
 
 use crate::{
     changes::Changes,
+    failing::{Failing, check_loaded, check_resources, check_status},
     form::{Form, FormRequest, text},
     markdown,
     post_process::{apply, file_name},
@@ -124,7 +125,7 @@ pub(crate) async fn screenshot_url(request: FormRequest) -> Result<Response, Pro
 async fn respond(
     request: FormRequest,
     from: Origin,
-    made: fn(&mut Values, HeaderFooter) -> Result<PageOutput, Problem>,
+    made: fn(&mut Values, HeaderFooter, bool) -> PageOutput,
 ) -> Result<Response, Problem> {
     let FormRequest {
         api,
@@ -133,39 +134,41 @@ async fn respond(
         mut form,
     } = request;
     let header_footer = HeaderFooter::take(&mut form).await?;
+    // In Gotenberg's order, as errors name the fields in it.
+    let (mut page, failing) = page(&mut form.values)?;
+    page.java_script = !api.disable_java_script;
+    let is_transparent = form.values.truth("omitBackground", false);
     let PageOutput {
         output,
         extension,
         media_type,
-    } = made(&mut form.values, header_footer)?;
-    let page = page(&mut form.values)?;
+    } = made(&mut form.values, header_footer, is_transparent);
     let changes = match extension {
         "pdf" => Changes::of(&mut form),
         _ => Changes::default(),
     };
     let conversion = Conversion::of_page(extension);
     let stages = Stages::of_conversion(&mut form, !changes.is_nothing(), conversion)?;
-    let fail_on_console = form.values.truth("failOnConsoleExceptions", false);
-    let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false);
-    let failing = FailingStatuses::of(&mut form.values);
     form.values.refuse_restrictions()?;
     let (source, key) = source(&mut form, from, &output).await?;
+    let selector = match &output {
+        Output::Picture(options) => options.selector.clone(),
+        Output::Pdf(_) => None,
+    };
     let job = Job {
         key: Some(key),
         source,
-        page: PageOptions {
-            fail_on_exceptions: fail_on_console,
-            ..page
-        },
+        page,
         output,
         lane: Lane::Batch,
         timeout: api.render_timeout,
     };
-    let printed = api.chromium.print(job).await?;
+    let printed = api.chromium.print(job).await;
+    let printed = printed.map_err(|problem| not_selected(problem, selector.as_deref()))?;
     let report = &printed.report;
     check_status(report.status, &failing.page)?;
     check_resources(&report.statuses, &failing.resources, &failing.ignored)?;
-    if fail_on_resource {
+    if failing.is_loaded {
         check_loaded(&report.missing, &report.denied)?;
     }
     let name = file_name(&context, &headers, extension);
@@ -189,98 +192,29 @@ async fn respond(
     Ok(response)
 }
 
-/// Returns 409 if resources are missing or were denied.
-fn check_loaded(missing: &[String], denied: &[String]) -> Result<(), Problem> {
-    if missing.is_empty() && denied.is_empty() {
-        return Ok(());
+/// Gotenberg's words for a selector that selects nothing.
+fn not_selected(mut problem: Problem, selector: Option<&str>) -> Problem {
+    if let Some(selector) = selector
+        && problem.detail.starts_with("selector: no element")
+    {
+        problem.detail =
+            format!("The selector '{selector}' (selector) matched no element with a visible box");
     }
-    let failed = [missing, denied].concat().join(", ");
-    let detail = format!("the page could not load {failed}");
-    Err(Problem::new(Code::ResourceFailed, detail))
-}
-
-/// Returns 409 if the page's own HTTP status is in `failing`. `499` and `599` stand for all 4xx and
-/// 5xx and are the default.
-fn check_status(status: Option<u16>, failing: &[u16]) -> Result<(), Problem> {
-    let failing = if failing.is_empty() {
-        &[499, 599]
-    } else {
-        failing
-    };
-    match status.filter(|status| is_in(*status, failing)) {
-        Some(status) => {
-            let detail = format!("the page came with the status {status}");
-            Err(Problem::new(Code::PageStatus, detail))
-        }
-        None => Ok(()),
-    }
-}
-
-/// HTTP statuses that fail a form.
-struct FailingStatuses {
-    page: Vec<u16>,
-    resources: Vec<u16>,
-    /// Domains whose resources may have any status.
-    ignored: Vec<String>,
-}
-
-impl FailingStatuses {
-    fn of(values: &mut Values) -> Self {
-        Self {
-            page: values.json("failOnHttpStatusCodes"),
-            resources: values.json("failOnResourceHttpStatusCodes"),
-            ignored: values.json("ignoreResourceHttpStatusDomains"),
-        }
-    }
-}
-
-/// Whether a list names a status, by itself or by its hundred: `499`.
-fn is_in(status: u16, list: &[u16]) -> bool {
-    let names = |one: &u16| *one == status || (one % 100 == 99 && one / 100 == status / 100);
-    list.iter().any(names)
-}
-
-/// Returns 409 if a resource came with a status in `failing`, unless it is of an `ignored` domain or
-/// one below it.
-fn check_resources(
-    statuses: &[(String, u16)],
-    failing: &[u16],
-    ignored: &[String],
-) -> Result<(), Problem> {
-    let is_ignored = |url: &str| {
-        let host = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let host = host.split(['/', '?', '#']).next().unwrap_or_default();
-        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-        let host = host
-            .rsplit_once(':')
-            .map_or(host, |(host, _)| host)
-            .to_ascii_lowercase();
-        ignored.iter().any(|domain| {
-            let domain = domain.trim().trim_start_matches("*.").to_ascii_lowercase();
-            let below = host.strip_suffix(&domain);
-            !domain.is_empty() && below.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        })
-    };
-    let failed: Vec<String> = (statuses.iter())
-        .filter(|(url, status)| is_in(*status, failing) && !is_ignored(url))
-        .map(|(url, status)| format!("{url} ({status})"))
-        .collect();
-    match failed.is_empty() {
-        true => Ok(()),
-        false => {
-            let detail = format!(
-                "resources came with a failing status: {}",
-                failed.join(", ")
-            );
-            Err(Problem::new(Code::ResourceFailed, detail))
-        }
-    }
+    problem
 }
 
 async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Source, Key), Problem> {
     if from == Origin::Address {
         let address = form.values.needed("url");
         form.values.finish()?;
+        if address
+            .get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+        {
+            let detail = "file:// URLs are not accepted on this route. Use the /convert/html or \
+                          /convert/markdown routes to render local HTML";
+            return Err(Problem::new(Code::InvalidRequest, detail));
+        }
         let key = key_of(&address, [], output);
         return Ok((Source::Address(address), key));
     }
@@ -316,7 +250,8 @@ async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Sourc
     Ok((Source::Document { html, files }, key))
 }
 
-fn page(values: &mut Values) -> Result<PageOptions, Problem> {
+/// How the page is loaded and waited for, and what fails it.
+fn page(values: &mut Values) -> Result<(PageOptions, Failing), Problem> {
     let mut wait = Vec::new();
     if !values.truth("skipNetworkIdleEvent", true) {
         wait.push(Wait::NetworkIdle);
@@ -324,6 +259,8 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
     if !values.truth("skipNetworkAlmostIdleEvent", true) {
         wait.push(Wait::NetworkAlmostIdle);
     }
+    let failing = Failing::of(values);
+    let fail_on_exceptions = values.truth("failOnConsoleExceptions", false);
     wait.extend(values.duration("waitDelay").map(Wait::Delay));
     wait.extend(
         values
@@ -345,18 +282,10 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
     if let Some(agent) = values.text("userAgent") {
         extra.push(ExtraHeader::new("user-agent", &agent, None)?);
     }
-    Ok(PageOptions {
-        java_script: true,
+    let options = PageOptions {
         wait,
-        media: match values.text("emulatedMediaType").as_deref() {
-            None => None,
-            Some("print") => Some(Media::Print),
-            Some("screen") => Some(Media::Screen),
-            Some(_) => {
-                let detail = "the form field `emulatedMediaType` is not screen or print";
-                return Err(Problem::new(Code::InvalidRequest, detail));
-            }
-        },
+        fail_on_exceptions,
+        media: media(values),
         media_features: features.pairs(),
         extra_headers: extra,
         cookies: cookies
@@ -368,7 +297,21 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
             })
             .collect(),
         ..PageOptions::default()
-    })
+    };
+    Ok((options, failing))
+}
+
+fn media(values: &mut Values) -> Option<Media> {
+    let name = values.text("emulatedMediaType")?;
+    match name.as_str() {
+        "print" => Some(Media::Print),
+        "screen" => Some(Media::Screen),
+        _ => {
+            let why = "wrong value, expected either 'screen', 'print' or empty";
+            values.wrong("emulatedMediaType", &name, why);
+            None
+        }
+    }
 }
 
 /// Parses an extra header in Gotenberg's syntax: Chromium sends `VALUE;scope=EXPRESSION` only to
@@ -422,44 +365,53 @@ impl HeaderFooter {
     }
 }
 
-fn pdf(values: &mut Values, header_footer: HeaderFooter) -> Result<PageOutput, Problem> {
+fn pdf(values: &mut Values, header_footer: HeaderFooter, is_transparent: bool) -> PageOutput {
     values.rename(&NEW_NAMES);
     let accessible = values.given("pdfua").and_then(truth) == Some(true);
-    let (width, height) = values.paper().unwrap_or((8.5, 11.0));
     let options = PdfOptions {
         landscape: values.truth("landscape", false),
         print_background: values.truth("printBackground", false),
         scale: values.number("scale", 1.0),
+        single_page: values.truth("singlePage", false),
+        header_template: header_footer.header,
+        footer_template: header_footer.footer,
+        page_ranges: values.text("nativePageRanges").unwrap_or_default(),
+        ..PdfOptions::default()
+    };
+    if is_transparent && !options.print_background {
+        values.refuse("omitBackground requires printBackground set to true");
+    }
+    let (width, height) = values.paper().unwrap_or((8.5, 11.0));
+    let options = PdfOptions {
         paper_width_inches: values.inches("paperWidth", width),
         paper_height_inches: values.inches("paperHeight", height),
         margin_top_inches: values.inches("marginTop", 0.39),
         margin_bottom_inches: values.inches("marginBottom", 0.39),
         margin_left_inches: values.inches("marginLeft", 0.39),
         margin_right_inches: values.inches("marginRight", 0.39),
-        page_ranges: values.text("nativePageRanges").unwrap_or_default(),
         prefer_css_page_size: values.truth("preferCssPageSize", false),
+        outline: values.truth("generateDocumentOutline", false),
         // PDF/UA needs tags.
         tagged: values.truth("generateTaggedPdf", false) || accessible,
-        outline: values.truth("generateDocumentOutline", false),
-        header_template: header_footer.header,
-        footer_template: header_footer.footer,
-        single_page: values.truth("singlePage", false),
+        ..options
     };
-    Ok(PageOutput {
+    PageOutput {
         output: Output::Pdf(options),
         extension: "pdf",
         media_type: "application/pdf",
-    })
+    }
 }
 
-fn picture(values: &mut Values, _: HeaderFooter) -> Result<PageOutput, Problem> {
-    let (format, extension, media_type) = match values.text("format").as_deref() {
+fn picture(values: &mut Values, _: HeaderFooter, is_transparent: bool) -> PageOutput {
+    let name = values.text("format");
+    let (format, extension, media_type) = match name.as_deref() {
         None | Some("png") => (PictureFormat::Png, "png", "image/png"),
         Some("jpeg") => (PictureFormat::Jpeg, "jpeg", "image/jpeg"),
         Some("webp") => (PictureFormat::WebP, "webp", "image/webp"),
-        Some(_) => {
-            let detail = "the form field `format` is not png, jpeg or webp";
-            return Err(Problem::new(Code::InvalidRequest, detail));
+        Some(other) => {
+            let why = "wrong value, expected either 'png', 'jpeg' or 'webp'";
+            values.wrong("format", other, why);
+            (PictureFormat::Png, "png", "image/png")
         }
     };
     let quality = values.number("quality", 100);
@@ -472,11 +424,11 @@ fn picture(values: &mut Values, _: HeaderFooter) -> Result<PageOutput, Problem> 
         full_page: !values.truth("clip", false),
         clip: None,
         selector: values.text("selector"),
-        transparent: values.truth("omitBackground", false),
+        transparent: is_transparent,
     };
-    Ok(PageOutput {
+    PageOutput {
         output: Output::Picture(options),
         extension,
         media_type,
-    })
+    }
 }

@@ -73,8 +73,11 @@ pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: N
     };
     let mut response = answer.unwrap_or_else(IntoResponse::into_response);
     finish(&mut response, trace);
-    if let Some(problem) = response.extensions_mut().get_mut::<Problem>() {
-        problem.is_plain = is_plain;
+    if let Some(problem) = response.extensions_mut().get_mut::<Problem>()
+        && is_plain
+    {
+        problem.is_plain = true;
+        problem.detail = in_gotenbergs_words(problem);
     }
     response
 }
@@ -115,6 +118,21 @@ fn as_gotenberg(problem: &mut Problem) {
         (_, Fault::Backend) => StatusCode::INTERNAL_SERVER_ERROR,
         _ => return,
     };
+}
+
+/// The text of an error as Gotenberg has it, where ours differs. A client that accepts JSON gets ours.
+fn in_gotenbergs_words(problem: &Problem) -> String {
+    let detail = problem.detail.as_str();
+    match problem.code {
+        // Gotenberg does not say which address a page or a form may not reach.
+        Code::AddressDenied => "Forbidden".to_owned(),
+        Code::PageException => {
+            let thrown = detail.strip_prefix("the page threw: ").unwrap_or(detail);
+            let lines = thrown.replace("; ", "\n");
+            format!("Chromium console exceptions:\n{lines}")
+        }
+        _ => detail.to_owned(),
+    }
 }
 
 fn invalid(detail: impl Into<String>) -> Problem {

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use platen_fault::{Code, Stage, What};
-use platen_outbound::{Answer, Error, Outbound, Settings};
+use platen_outbound::{Answer, Error, Outbound, Settings, UrlRules};
 use platen_render::{chain, plain_name};
 use platen_server::{
     DownloadConfig,
@@ -46,10 +46,11 @@ pub(crate) struct Downloads {
 }
 
 impl Downloads {
-    pub(crate) fn new(config: &DownloadConfig) -> Self {
+    pub(crate) fn new(config: &DownloadConfig, urls: &UrlRules) -> Self {
         let timeout = Duration::from_millis(config.timeout_ms);
         let outbound = Outbound::new(&Settings {
             allowed_hosts: config.allowed_hosts.clone(),
+            urls: urls.clone(),
             allow_private_addresses: config.allow_private_addresses,
             timeout,
             max_bytes: MAX_BYTES,

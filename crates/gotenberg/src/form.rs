@@ -171,10 +171,13 @@ impl Form {
         self.files.remove(name)
     }
 
-    /// Takes the file of a field that holds what is drawn on documents.
+    /// Takes the file of a field that holds what is drawn on documents: the one of this name, or else
+    /// the first, as Gotenberg does.
     pub(crate) fn take_aside(&mut self, field: &str, name: &str) -> Option<Content> {
-        let mut all = self.aside.iter();
-        let at = all.position(|(of, known, _)| of == field && known == name)?;
+        let named = |of: &str, known: &str| of == field && known == name;
+        let all = || self.aside.iter();
+        let at = all().position(|(of, known, _)| named(of, known));
+        let at = at.or_else(|| all().position(|(of, ..)| of == field))?;
         Some(self.aside.remove(at).2)
     }
 }

@@ -8,6 +8,7 @@ mod chromium;
 mod convention;
 mod declaration;
 mod download;
+mod failing;
 mod form;
 mod libreoffice;
 mod markdown;
@@ -44,17 +45,23 @@ struct Gotenberg {
 #[must_use]
 pub fn extension(services: &Services) -> Arc<dyn Extension> {
     let config = &services.config;
+    let urls = &config.gotenberg.urls;
     let api = FormApi {
         intake: Arc::clone(&services.intake),
         renderer: Arc::clone(&services.renderer),
         chromium: Arc::clone(&services.renderer.chromium),
         libreoffice: Arc::clone(&services.libreoffice),
         slots: Arc::clone(&services.renderer.slots),
-        webhooks: Arc::new(Webhooks::new(&config.webhook, services.webhook_key.clone())),
-        downloads: Arc::new(Downloads::new(&config.gotenberg.download)),
+        webhooks: Arc::new(Webhooks::new(
+            &config.webhook,
+            &urls.webhook,
+            services.webhook_key.clone(),
+        )),
+        downloads: Arc::new(Downloads::new(&config.gotenberg.download, &urls.download)),
         deferred: Arc::clone(&services.deferred),
         metrics: Arc::clone(&services.metrics),
         render_timeout: config.render_timeout(),
+        disable_java_script: config.gotenberg.chromium_disable_javascript,
         office_timeout: Duration::from_millis(config.office_timeout_ms),
     };
     Arc::new(Gotenberg {
@@ -93,6 +100,9 @@ impl Extension for Gotenberg {
         }
         mounted.merge(forms);
         mounted.merge(reading);
-        mounted.add(self.kept(system::routes()), self.api.clone());
+        let mut system = Mounted::default();
+        system.add(self.kept(system::routes()), self.api.clone());
+        system.router = system.router.route_layer(from_fn(system::trace));
+        mounted.merge(system);
     }
 }

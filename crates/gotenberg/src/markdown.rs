@@ -14,6 +14,13 @@ fn invalid(detail: String) -> Problem {
     Problem::new(Code::InvalidRequest, detail)
 }
 
+/// Names all files that `page` references and that are not in the form.
+fn not_found(page: &str, files: &BTreeMap<String, String>) -> Problem {
+    let missing = names(page).filter(|name| !files.contains_key(*name));
+    let quoted: Vec<String> = missing.map(|name| format!("'{name}'")).collect();
+    invalid(format!("Markdown file(s) not found: {}", quoted.join("\n")))
+}
+
 /// Returns `page` with each referenced Markdown file rendered to HTML.
 ///
 /// # Errors
@@ -35,11 +42,7 @@ pub(crate) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<Strin
                 "`index.html` has `{{{{ {shown} }}}}`, which is not toHTML with a file"
             ))
         })?;
-        let text = files.get(name).ok_or_else(|| {
-            invalid(format!(
-                "`index.html` names `{name}`, which is not in the form"
-            ))
-        })?;
+        let text = files.get(name).ok_or_else(|| not_found(page, files))?;
         html::push_html(&mut made, Parser::new_ext(text, dialect()));
         if made.len() > MAX_BYTES {
             let detail = format!("the page becomes longer than {MAX_BYTES} bytes");

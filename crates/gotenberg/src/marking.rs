@@ -16,6 +16,9 @@ use serde_json::{Map, Value as Json};
 
 use crate::{form::Form, value::Values};
 
+/// Largest number of drawings of one kind.
+const MAX_COUNT: usize = 100;
+
 /// What is drawn on pages.
 #[derive(Debug)]
 pub(crate) struct Marking {
@@ -31,41 +34,61 @@ enum Source {
 }
 
 impl Marking {
-    /// Reads the fields of `kind`, which is `watermark` or `stamp`.
-    pub(crate) fn of(form: &mut Form, kind: &str) -> Option<Self> {
+    /// Reads the fields of `kind`, which is `watermark` or `stamp`: one drawing for each source, in
+    /// their order. The other fields belong to the source at the same position.
+    pub(crate) fn all_of(form: &mut Form, kind: &str) -> Vec<Self> {
         let field = |name: &str| format!("{kind}{name}");
-        let pages = form.values.text(&field("Pages"));
-        let options = form.values.json::<Map<String, Json>>(&field("Options"));
-        let source = form.values.text(&field("Source"))?;
-        let expression = form.values.needed(&field("Expression"));
-        let mut look = look_of(&options, &mut form.values, &field("Options"));
-        look.pages = pages;
-        look.above = kind == "stamp";
+        let [sources, expressions, pages, options] = ["Source", "Expression", "Pages", "Options"]
+            .map(|name| form.values.texts(&field(name)).into_iter());
+        let mut others = [expressions, pages, options];
+        if sources.len() > MAX_COUNT {
+            let mistake = format!("form field '{kind}Source' occurs more than {MAX_COUNT} times");
+            form.values.mistake(mistake);
+        }
+        let is_given = sources.as_slice().iter().any(|source| !source.is_empty());
+        let sources = sources.take(if is_given { MAX_COUNT } else { 0 });
+        let mut found = Vec::new();
+        for source in sources {
+            let [expression, pages, options] =
+                (others.each_mut()).map(|all| all.next().filter(|text| !text.is_empty()));
+            let marking = Self::of(form, kind, &source, expression.unwrap_or_default());
+            let mut look = look_of(options, &mut form.values, &field("Options"));
+            look.pages = pages;
+            look.above = kind == "stamp";
+            found.extend(marking.map(|source| Self { source, look }));
+        }
+        found
+    }
+
+    fn of(form: &mut Form, kind: &str, source: &str, expression: String) -> Option<Source> {
+        let field = format!("{kind}Expression");
         let mut file = || {
             let found = form.take_aside(kind, &expression);
-            if found.is_none() && !expression.is_empty() {
-                let why = format!("no form file of the field '{kind}' has this name");
-                form.values.wrong(&field("Expression"), &expression, &why);
+            if found.is_none() {
+                let mistake = format!("a {kind} file is required for image or pdf source");
+                form.values.mistake(mistake);
             }
             found
         };
-        let source = match source.as_str() {
+        match source {
             "text" => {
+                if expression.is_empty() {
+                    form.values.missing(&field);
+                }
                 if ["%p", "%P"].iter().any(|mark| expression.contains(mark)) {
                     let why = "page numbers are not supported";
-                    form.values.wrong(&field("Expression"), &expression, why);
+                    form.values.wrong(&field, &expression, why);
                 }
-                Source::Text(expression)
+                Some(Source::Text(expression))
             }
-            "image" => Source::Picture(file()?),
-            "pdf" => Source::Pdf(file()?),
+            "image" => file().map(Source::Picture),
+            "pdf" => file().map(Source::Pdf),
             _ => {
-                let why = "it is not text, image or pdf";
-                form.values.wrong(&field("Source"), &source, why);
-                return None;
+                let why = "wrong value, expected either 'text', 'image' or 'pdf'";
+                form.values.wrong(&format!("{kind}Source"), source, why);
+                None
             }
-        };
-        Some(Self { source, look })
+        }
     }
 
     /// Draws what is drawn on pages. Blocks.
@@ -87,9 +110,15 @@ impl Marking {
     }
 }
 
-fn look_of(options: &Map<String, Json>, values: &mut Values, field: &str) -> StampLook {
+/// Reads the options of one drawing; what is wrong with them is recorded.
+fn look_of(options: Option<String>, values: &mut Values, field: &str) -> StampLook {
     let mut look = StampLook::default();
-    for (name, value) in options {
+    let options = options.unwrap_or_else(|| "{}".to_owned());
+    let Ok(options) = serde_json::from_str::<Map<String, Json>>(&options) else {
+        values.mistake(format!("form field '{field}' is invalid"));
+        return look;
+    };
+    for (name, value) in &options {
         let text = match value {
             Json::String(text) => text.trim().to_owned(),
             other => other.to_string(),
@@ -224,8 +253,7 @@ mod tests {
             "op": 0.15, "scale": "0.5 abs", "pos": "tl", "off": "10 -20",
         });
         let mut values = Values::default();
-        let options = options.as_object().expect("an object");
-        let look = look_of(options, &mut values, "stampOptions");
+        let look = look_of(Some(options.to_string()), &mut values, "stampOptions");
         values.finish().expect("nothing is wrong");
         assert_eq!(look.color, Color::from_rgb(0xff_0000));
         assert_eq!((look.font_size, look.scale), (Some(48.0), Some(0.5)));

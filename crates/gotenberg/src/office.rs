@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use platen_fault::Code;
 use platen_office::{Job, Options, Source, Target};
 use platen_pdf::Archive;
 use platen_server::{intake::content::Content, problem::Problem};
 
 use crate::{
     api::FormApi,
-    archival::archive_of,
-    value::{Values, truth},
+    archival::{NOT_SUPPORTED, archive_of},
+    value::{Values, not_parsed, truth},
 };
 
 /// Gotenberg's option names and ours.
@@ -102,6 +103,10 @@ impl OfficeOptions {
     /// Sets the option of a form field; what is wrong with it is recorded in the form.
     fn set_field(&mut self, values: &mut Values, (field, name): (&str, &str), value: &str) {
         if let Err(why) = self.set(name, value) {
+            let why = match why.ends_with("is neither true nor false") {
+                true => not_parsed("ParseBool", value),
+                false => why,
+            };
             values.wrong(field, value, &why);
         }
     }
@@ -124,8 +129,10 @@ impl OfficeOptions {
     /// become that again.
     pub(crate) fn take_archive(&mut self, values: &mut Values) -> (bool, Option<Archive>) {
         let standard = values.text("pdfa");
-        if let Some(standard) = &standard {
-            self.set_field(values, ("pdfa", "pdf_a"), standard);
+        if let Some(standard) = &standard
+            && self.set("pdf_a", standard).is_err()
+        {
+            values.refuse(NOT_SUPPORTED);
         }
         let is_accessible = values.truth("pdfua", false);
         if is_accessible {
@@ -209,7 +216,13 @@ pub(crate) async fn convert(
             .map_or_else(|problem| problem.code.name(), |_| "ok");
         api.metrics.rendered("pdf", outcome);
         let document = document.map_err(|mut problem| {
-            problem.detail = format!("{name}: {}", problem.detail);
+            problem.detail = match problem.code {
+                Code::PasswordNeeded => format!(
+                    "The document '{name}' is password-protected. Provide its password in the \
+                     'password' form field."
+                ),
+                _ => format!("{name}: {}", problem.detail),
+            };
             problem
         })?;
         // A rewritten PDF keeps its name.

@@ -135,7 +135,7 @@ pub(crate) async fn embed_invoice(request: FormRequest) -> Result<Response, Prob
 pub(crate) async fn encrypt_pdfs(request: FormRequest) -> Result<Response, Problem> {
     change(request, |changes, values| {
         if changes.operations.protection.is_none() {
-            values.mistake("form field 'userPassword' or 'ownerPassword' is required");
+            values.mistake("a 'userPassword' or 'ownerPassword' is required");
         }
         Ok(())
     })

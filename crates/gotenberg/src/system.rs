@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 
 use axum::{
-    extract::State,
-    response::{Html, IntoResponse, Response},
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
 };
 use hyper::{
     StatusCode,
@@ -14,6 +15,7 @@ use hyper::{
 use platen_browser::Snapshot;
 use platen_server::{
     auth::Access,
+    middleware::{Context, GOTENBERG_TRACE, gotenberg_trace},
     operation::{Content, Kind, Route, get, text},
 };
 
@@ -45,12 +47,26 @@ const FRONT_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8
     <li><a href=\"/docs\">API documentation</a></li>\
     <li><a href=\"/health\">Health</a></li></ul></html>\n";
 
-async fn get_front_page() -> Html<&'static str> {
-    Html(FRONT_PAGE)
+async fn get_front_page() -> Response {
+    let kind = HeaderValue::from_static("text/html; charset=UTF-8");
+    ([(CONTENT_TYPE, kind)], FRONT_PAGE).into_response()
 }
 
 async fn get_favicon() -> Response {
     StatusCode::NO_CONTENT.into_response()
+}
+
+/// Gives an answer the header by which clients of Gotenberg know their request: theirs, or the
+/// request's ID.
+pub(crate) async fn trace(request: Request, next: Next) -> Response {
+    let context = request.extensions().get::<Context>();
+    let request_id = context.map_or("", |context| &context.request_id);
+    let trace = gotenberg_trace(request.headers(), request_id);
+    let mut response = next.run(request).await;
+    if let Some(trace) = trace {
+        response.headers_mut().insert(GOTENBERG_TRACE, trace);
+    }
+    response
 }
 
 /// Queue and restarts of both backends.

@@ -12,9 +12,35 @@ use crate::paper;
 /// Form fields other than files. Each can be taken once.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    fields: BTreeMap<String, String>,
+    /// All values of each field, in their order, also the empty ones: fields that are repeated
+    /// belong together by their position.
+    fields: BTreeMap<String, Vec<String>>,
     /// What is wrong with the form, in Gotenberg's words.
     mistakes: Vec<String>,
+    /// What cannot be done though the form is sound, in Gotenberg's words.
+    refusal: Option<&'static str>,
+}
+
+/// A number as Go parses it.
+pub(crate) trait Number: FromStr {
+    /// The function of Go's `strconv` that Gotenberg parses it with.
+    const FUNCTION: &'static str;
+}
+
+impl Number for f64 {
+    const FUNCTION: &'static str = "ParseFloat";
+}
+
+impl Number for i32 {
+    const FUNCTION: &'static str = "Atoi";
+}
+
+impl Number for u32 {
+    const FUNCTION: &'static str = "Atoi";
+}
+
+impl Number for u8 {
+    const FUNCTION: &'static str = "Atoi";
 }
 
 fn unsupported(name: &str) -> Problem {
@@ -24,10 +50,8 @@ fn unsupported(name: &str) -> Problem {
 
 impl Values {
     pub(crate) fn add(&mut self, name: &str, text: &str) {
-        let text = text.trim();
-        if !text.is_empty() {
-            self.fields.insert(name.to_owned(), text.to_owned());
-        }
+        let all = self.fields.entry(name.to_owned()).or_default();
+        all.push(text.trim().to_owned());
     }
 
     /// Records what is wrong with the form.
@@ -40,6 +64,11 @@ impl Values {
         let got: String = got.chars().take(200).collect();
         let mistake = format!("form field '{name}' is invalid (got '{got}', resulting to {why})");
         self.mistakes.push(mistake);
+    }
+
+    /// Records what cannot be done. It is said only if nothing is wrong with the form.
+    pub(crate) fn refuse(&mut self, refusal: &'static str) {
+        self.refusal.get_or_insert(refusal);
     }
 
     /// Records that a field is missing.
@@ -63,25 +92,43 @@ impl Values {
     /// Fails if anything is wrong with the form; says all of it.
     pub(crate) fn finish(&mut self) -> Result<(), Problem> {
         if self.mistakes.is_empty() {
-            return Ok(());
+            return match self.refusal.take() {
+                None => Ok(()),
+                Some(refusal) => Err(Problem::new(Code::InvalidRequest, refusal)),
+            };
         }
         let mistakes = std::mem::take(&mut self.mistakes).join("\n");
         let detail = format!("Invalid form data: {mistakes}");
         Err(Problem::new(Code::InvalidRequest, detail))
     }
 
+    /// The fields that were not taken, with their first value, as Gotenberg reads them. An empty one
+    /// counts as not given.
+    fn left(&self) -> impl Iterator<Item = (&String, &String)> {
+        let firsts = self.fields.iter();
+        let firsts = firsts.filter_map(|(name, all)| Some((name, all.first()?)));
+        firsts.filter(|(_, value)| !value.is_empty())
+    }
+
     /// Names of the fields that were not taken.
     pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
-        self.fields.keys()
+        self.left().map(|(name, _)| name)
     }
 
     /// The value of a field, which stays.
     pub(crate) fn given(&self, name: &str) -> Option<&str> {
-        self.fields.get(name).map(String::as_str)
+        let first = self.fields.get(name)?.first()?;
+        (!first.is_empty()).then_some(first)
     }
 
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
-        self.fields.remove(name)
+        let first = self.texts(name).into_iter().next()?;
+        (!first.is_empty()).then_some(first)
+    }
+
+    /// Takes all values of a field that may be repeated.
+    pub(crate) fn texts(&mut self, name: &str) -> Vec<String> {
+        self.fields.remove(name).unwrap_or_default()
     }
 
     pub(crate) fn needed(&mut self, name: &str) -> String {
@@ -102,26 +149,25 @@ impl Values {
         })
     }
 
-    pub(crate) fn number<T: FromStr>(&mut self, name: &str, default: T) -> T {
-        self.parsed(name, default, "it is not a number", |text| {
-            text.parse().ok()
-        })
+    pub(crate) fn number<T: Number>(&mut self, name: &str, default: T) -> T {
+        let why = |text: &str| not_parsed(T::FUNCTION, text);
+        self.parsed(name, default, why, |text| text.parse().ok())
     }
 
     /// Takes a length in inches.
     pub(crate) fn inches(&mut self, name: &str, default: f64) -> f64 {
-        let why = "it is not a length such as 8.5in or 21cm";
+        let why = |text: &str| not_parsed("ParseFloat", text);
         self.parsed(name, default, why, inches)
     }
 
     /// Takes the name of a paper size: its width and height in inches.
     pub(crate) fn paper(&mut self) -> Option<(f64, f64)> {
-        let why = format!("it is not {}", paper::NAMES);
-        self.parsed("paperSize", None, &why, |text| paper::size(text).map(Some))
+        let why = |_: &str| format!("it is not {}", paper::NAMES);
+        self.parsed("paperSize", None, why, |text| paper::size(text).map(Some))
     }
 
     pub(crate) fn duration(&mut self, name: &str) -> Option<Duration> {
-        let why = "it is not a duration such as 1.5s";
+        let why = |text: &str| format!("time: invalid duration {:?}", shown(text));
         self.parsed(name, None, why, |text| duration(text).map(Some))
     }
 
@@ -140,14 +186,14 @@ impl Values {
         &mut self,
         name: &str,
         default: T,
-        why: &str,
+        why: impl FnOnce(&str) -> String,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> T {
         let Some(text) = self.text(name) else {
             return default;
         };
         parse(&text).unwrap_or_else(|| {
-            self.wrong(name, &text, why);
+            self.wrong(name, &text, &why(&text));
             default
         })
     }
@@ -155,10 +201,12 @@ impl Values {
     /// Takes the fields that have a new name in Gotenberg 9 under their old ones.
     pub(crate) fn rename(&mut self, names: &[(&str, &str)]) {
         for (new, old) in names {
-            let Some(text) = self.fields.remove(*new) else {
+            let Some(text) = self.text(new) else {
                 continue;
             };
-            if self.fields.insert((*old).to_owned(), text).is_some() {
+            let both = self.given(old).is_some();
+            self.fields.insert((*old).to_owned(), vec![text]);
+            if both {
                 self.mistake(format!("form fields '{new}' and '{old}' are the same"));
             }
         }
@@ -171,8 +219,9 @@ impl Values {
             let rest = name.strip_prefix("allow");
             rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
         };
-        let mut all = self.fields.iter();
-        let found = all.find(|(name, value)| restricts(name) && is_off(value));
+        let found = self
+            .left()
+            .find(|(name, value)| restricts(name) && is_off(value));
         found.map_or(Ok(()), |(name, _)| Err(unsupported(name)))
     }
 }
@@ -188,8 +237,13 @@ pub(crate) fn truth(text: &str) -> Option<bool> {
 
 /// What Gotenberg says of a text that a function of Go does not parse.
 pub(crate) fn not_parsed(function: &str, text: &str) -> String {
-    let shown: String = text.chars().take(100).collect();
+    let shown = shown(text);
     format!("strconv.{function}: parsing {shown:?}: invalid syntax")
+}
+
+/// As much of a text as an error shows.
+fn shown(text: &str) -> String {
+    text.chars().take(100).collect()
 }
 
 /// What Gotenberg says of a text that is wrong JSON from its beginning.

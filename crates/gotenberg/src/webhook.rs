@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use platen_outbound::{Error, Outbound, Settings};
+use platen_outbound::{Error, Outbound, Settings, UrlRules};
 use platen_render::chain;
 use platen_server::WebhookConfig;
 
@@ -37,10 +37,11 @@ pub(crate) struct Parcel {
 }
 
 impl Webhooks {
-    pub(crate) fn new(config: &WebhookConfig, key: Option<Arc<str>>) -> Self {
+    pub(crate) fn new(config: &WebhookConfig, urls: &UrlRules, key: Option<Arc<str>>) -> Self {
         let timeout = Duration::from_millis(config.timeout_ms);
         let outbound = Outbound::new(&Settings {
             allowed_hosts: config.allowed_hosts.clone(),
+            urls: urls.clone(),
             allow_private_addresses: config.allow_private_addresses,
             timeout,
             max_bytes: MAX_ANSWER_BYTES,

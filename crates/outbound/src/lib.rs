@@ -10,9 +10,11 @@ mod address;
 mod request;
 mod stop;
 mod trust;
+mod url_rules;
 
 pub use self::{
     address::{HostPattern, is_public},
     request::{Answer, Error, Outbound, RequestLimits, Settings, is_reserved},
     trust::{TlsRefusal, Trust, trusted_by_system},
+    url_rules::UrlRules,
 };

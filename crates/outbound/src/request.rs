@@ -22,7 +22,7 @@ use ureq::{
 };
 
 use crate::{
-    HostPattern, is_public,
+    HostPattern, UrlRules, is_public,
     stop::{StopConnector, stoppable},
 };
 
@@ -34,6 +34,8 @@ const MAX_ADDRESSES: usize = 8;
 pub struct Settings {
     /// `example.com`, `*.example.com`, either with `:port`. If empty, no host can be reached.
     pub allowed_hosts: Vec<String>,
+    /// URLs that may be reached beside these hosts, and URLs that may not.
+    pub urls: UrlRules,
     /// Whether loopback and private addresses may be reached too.
     pub allow_private_addresses: bool,
     /// Timeout of a request.
@@ -48,6 +50,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             allowed_hosts: Vec::new(),
+            urls: UrlRules::default(),
             allow_private_addresses: false,
             timeout: Duration::from_secs(30),
             max_bytes: 10 << 20,
@@ -115,6 +118,7 @@ pub struct RequestLimits {
 pub struct Outbound {
     agent: Agent,
     allowed: Vec<HostPattern>,
+    urls: UrlRules,
     max_bytes: u64,
 }
 
@@ -145,11 +149,13 @@ impl Outbound {
         Self {
             agent: Agent::with_parts(config, connector, guard),
             allowed: allowed.map(|text| HostPattern::parse(text)).collect(),
+            urls: settings.urls.clone(),
             max_bytes: settings.max_bytes,
         }
     }
 
-    /// Whether the allow-list contains the host of a URL.
+    /// Whether the allow-list contains the host of a URL, or an expression allows the URL, and none
+    /// denies it.
     #[must_use]
     pub fn allows(&self, url: &str) -> bool {
         let Ok(uri) = without_fragment(url).parse::<Uri>() else {
@@ -163,9 +169,9 @@ impl Outbound {
         let Some(host) = uri.host() else { return false };
         let port = uri.port_u16().unwrap_or(default);
         let host = host.to_ascii_lowercase();
-        self.allowed
-            .iter()
-            .any(|pattern| pattern.matches(&host, port))
+        let mut hosts = self.allowed.iter();
+        let is_listed = hosts.any(|pattern| pattern.matches(&host, port));
+        self.urls.allows(&uri, is_listed)
     }
 
     /// Sends a request and reads the response.

@@ -217,9 +217,14 @@ impl Command {
         let inherited = INHERITED
             .into_iter()
             .filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+        // Without a locale, LibreOffice opens no file whose name is not ASCII.
+        let mut locales = ["LANG", "LC_ALL", "LC_CTYPE"].into_iter();
+        let has_locale = locales.any(|name| std::env::var_os(name).is_some());
+        let locale = (!has_locale).then(|| ("LC_CTYPE".into(), "C.UTF-8".into()));
         let own = ["HOME", "TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"];
         let own = own.into_iter().chain([table::MARK]);
         inherited
+            .chain(locale)
             .chain(own.map(|name| (name.into(), folder.into())))
             .chain(self.environment.iter().cloned())
             .collect()

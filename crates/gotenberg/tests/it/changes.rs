@@ -348,7 +348,7 @@ fn mistakes_are_told_as_gotenberg_tells_them() {
         ("stampSource", "", b"image"),
         ("stampExpression", "", b"x"),
     ];
-    assert!(said("stamp", &image).contains("no form file of the field 'stamp'"));
+    assert!(said("stamp", &image).contains("a stamp file is required for image or pdf source"));
     let both = said(
         "split",
         &[file, ("flatten", "", b"x"), ("splitUnify", "", b"y")],

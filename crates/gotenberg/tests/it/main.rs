@@ -5,6 +5,7 @@
 mod app;
 mod changes;
 mod clients;
+mod dialect;
 mod documents;
 #[path = "../../../pdf/tests/it/fixture.rs"]
 #[expect(dead_code, reason = "tests of another crate use the rest")]

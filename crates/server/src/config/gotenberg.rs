@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ConfigError, DownloadConfig, Settings, is_on};
+use super::{ConfigError, DownloadConfig, Settings, UrlLists, is_on};
 
 /// Which of Gotenberg's routes there are, and where.
 #[derive(Clone, Debug, Serialize)]
@@ -13,8 +13,13 @@ pub struct GotenbergConfig {
     /// Files that forms name by URL.
     #[serde(flatten)]
     pub download: DownloadConfig,
+    /// URLs that are allowed and denied by regular expressions.
+    #[serde(flatten)]
+    pub urls: UrlLists,
     /// Switches off `/forms/chromium`.
     pub chromium_disable_routes: bool,
+    /// Switches off scripts in the pages of `/forms/chromium`.
+    pub chromium_disable_javascript: bool,
     /// Switches off `/forms/libreoffice`.
     pub libreoffice_disable_routes: bool,
     /// Switches off `/forms/pdfengines` and `/forms/pdf`.
@@ -36,7 +41,9 @@ impl GotenbergConfig {
         Ok(Self {
             root_path: format!("{}/", root.trim_end_matches('/')),
             download: DownloadConfig::resolve(settings),
+            urls: UrlLists::resolve(settings)?,
             chromium_disable_routes: is_on(settings.chromium_disable_routes),
+            chromium_disable_javascript: is_on(settings.chromium_disable_javascript),
             libreoffice_disable_routes: is_on(settings.libreoffice_disable_routes),
             pdfengines_disable_routes: is_on(settings.pdfengines_disable_routes),
             prometheus_disable_collect: is_on(settings.prometheus_disable_collect),

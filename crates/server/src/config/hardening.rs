@@ -226,6 +226,21 @@ impl Config {
                 findings.add(name, advice);
             }
         }
+        let urls = &self.gotenberg.urls;
+        #[rustfmt::skip]
+        let lists = [
+            ("CHROMIUM_ALLOW_LIST", &urls.chromium_allow_list, self.chromium_allow_private_addresses),
+            ("WEBHOOK_ALLOW_LIST", &urls.webhook_allow_list, self.webhook.allow_private_addresses),
+            ("API_DOWNLOAD_FROM_ALLOW_LIST", &urls.api_download_from_allow_list, self.gotenberg.download.allow_private_addresses),
+        ];
+        for (name, _, _) in lists
+            .iter()
+            .filter(|(_, list, is_private)| *is_private && !list.is_empty())
+        {
+            let advice = "private addresses are allowed for URLs that an expression matches: name \
+                          each host in a list of hosts";
+            findings.add(name, advice);
+        }
     }
 }
 

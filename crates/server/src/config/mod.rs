@@ -7,6 +7,7 @@ mod editor;
 mod exposure;
 mod flow;
 mod gotenberg;
+mod gotenberg_variables;
 mod hardening;
 mod oidc;
 mod outside;
@@ -20,6 +21,7 @@ mod signature;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod url_lists;
 mod value;
 mod webhook;
 
@@ -49,6 +51,7 @@ pub use self::{
     settings::{SETTINGS, Setting, Settings},
     signature::SignatureConfig,
     trace::TraceConfig,
+    url_lists::UrlLists,
     value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, RenderMode, SandboxLevel},
     webhook::WebhookConfig,
 };
@@ -240,7 +243,9 @@ impl Config {
             .map(Settings::from_toml)
             .transpose()?
             .unwrap_or_default();
-        let variables = Settings::from_environment(&environment)?;
+        gotenberg_variables::check(&environment)?;
+        let variables = |name: &str| gotenberg_variables::variable(&environment, name);
+        let variables = Settings::from_environment(variables)?;
         let settings = flags.or(variables).or(file).or_amazon(environment);
         Self::resolve(settings)
     }

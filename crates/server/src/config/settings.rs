@@ -218,7 +218,9 @@ settings! {
         chromium_warm: bool = "CHROMIUM_WARM", "false", "Start Chromium with the service instead of with the first HTML page. The service becomes ready once Chromium has started.";
         chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "2", "Idle pages that Chromium keeps open in advance.";
         chromium_allowed_hosts: Vec<String> = "CHROMIUM_ALLOWED_HOSTS", "none", "Hosts that HTML pages may load from, such as `*.example.com`.";
-        chromium_allow_private_addresses: bool = "CHROMIUM_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
+        chromium_allow_list: Vec<String> = "CHROMIUM_ALLOW_LIST", "none", "Regular expressions of URLs that HTML pages may load, beside the hosts of `CHROMIUM_ALLOWED_HOSTS`, as Gotenberg has them: without look-around, and none contains a comma. `.+` allows every host on the internet.";
+        chromium_deny_list: Vec<String> = "CHROMIUM_DENY_LIST", "none", "Regular expressions of URLs that are denied, whatever allows them.";
+        chromium_allow_private_addresses: bool = "CHROMIUM_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts and URLs.";
     }
     "Flows" {
         flow_slots: u32 = "FLOW_SLOTS", "4 x cores", "Concurrent flow runs in this process; 0 leaves all runs to workers.";
@@ -262,7 +264,9 @@ settings! {
     }
     "Results sent to webhooks" {
         webhook_allowed_hosts: Vec<String> = "WEBHOOK_ALLOWED_HOSTS", "none", "Hosts that results may be sent to, such as `*.example.com`.";
-        webhook_allow_private_addresses: bool = "WEBHOOK_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
+        webhook_allow_list: Vec<String> = "WEBHOOK_ALLOW_LIST", "none", "Regular expressions of URLs that results may be sent to, beside the hosts of `WEBHOOK_ALLOWED_HOSTS`, as Gotenberg has them: without look-around, and none contains a comma. `.+` allows every host on the internet.";
+        webhook_deny_list: Vec<String> = "WEBHOOK_DENY_LIST", "none", "Regular expressions of URLs that are denied, whatever allows them.";
+        webhook_allow_private_addresses: bool = "WEBHOOK_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts and URLs.";
         webhook_secret: String = secret "WEBHOOK_SECRET", "none", "HMAC-SHA256 key that signs webhook deliveries; without it they are not signed.";
         webhook_enable_sync_mode: bool = "WEBHOOK_ENABLE_SYNC_MODE", "false", "Gotenberg's forms with a webhook are answered when their result is delivered, and not when they are accepted.";
         webhook_max_queue: u32 = "WEBHOOK_MAX_QUEUE", "16", "Deferred requests in progress at once, including the delivery of their results; further ones wait on disk.";
@@ -272,12 +276,15 @@ settings! {
     }
     "Files that forms name" {
         download_allowed_hosts: Vec<String> = "DOWNLOAD_ALLOWED_HOSTS", "none", "Hosts from which Gotenberg's `downloadFrom` may load files, such as `*.example.com`.";
-        download_allow_private_addresses: bool = "DOWNLOAD_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
+        api_download_from_allow_list: Vec<String> = "API_DOWNLOAD_FROM_ALLOW_LIST", "none", "Regular expressions of URLs that `downloadFrom` may load, beside the hosts of `DOWNLOAD_ALLOWED_HOSTS`, as Gotenberg has them: without look-around, and none contains a comma. `.+` allows every host on the internet.";
+        api_download_from_deny_list: Vec<String> = "API_DOWNLOAD_FROM_DENY_LIST", "none", "Regular expressions of URLs that are denied, whatever allows them.";
+        download_allow_private_addresses: bool = "DOWNLOAD_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts and URLs.";
         download_timeout_ms: u64 = "DOWNLOAD_TIMEOUT_MS", "30000", "Timeout of all files that a form names.";
     }
     "Gotenberg's routes" {
         api_root_path: String = "API_ROOT_PATH", "/", "Path before Gotenberg's routes, such as `/gotenberg/`; they answer without it, too. The other routes of the service have none.";
         chromium_disable_routes: bool = "CHROMIUM_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/chromium` answer 404.";
+        chromium_disable_javascript: bool = "CHROMIUM_DISABLE_JAVASCRIPT", "false", "The pages of Gotenberg's routes below `/forms/chromium` run no scripts.";
         libreoffice_disable_routes: bool = "LIBREOFFICE_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/libreoffice` answer 404.";
         pdfengines_disable_routes: bool = "PDFENGINES_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/pdfengines` and `/forms/pdf` answer 404.";
         prometheus_disable_collect: bool = "PROMETHEUS_DISABLE_COLLECT", "false", "`/prometheus/metrics` answers 404; `/metrics` stays.";

@@ -263,3 +263,49 @@ impl FromVariable for SandboxLevel {
         }
     }
 }
+/// Milliseconds of a duration in Go's syntax: `1m30s`, `500ms`.
+pub(super) fn duration_ms(text: &str) -> Option<u64> {
+    let mut rest = text.trim();
+    let mut sum = 0.0;
+    while !rest.is_empty() {
+        let (number, unit, after) = number_and_unit(rest)?;
+        let scale = match unit {
+            "h" => 3_600_000.0,
+            "m" => 60_000.0,
+            "s" => 1_000.0,
+            "ms" => 1.0,
+            _ => return None,
+        };
+        sum += number * scale;
+        rest = after;
+    }
+    (sum >= 1.0).then_some(sum as u64)
+}
+
+/// Bytes of a size such as `5MB` or `1.5GiB`; a thousand bytes are 1024 in both spellings.
+pub(super) fn size_bytes(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_uppercase();
+    if let Ok(bytes) = text.parse() {
+        return Some(bytes);
+    }
+    let (number, unit, after) = number_and_unit(&text)?;
+    let power = match unit.trim_end_matches('B').trim_end_matches('I') {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return None,
+    };
+    let bytes = number * (1_u64 << power) as f64;
+    (after.is_empty() && bytes >= 1.0).then_some(bytes as u64)
+}
+
+/// A number, the letters after it, and what follows.
+fn number_and_unit(text: &str) -> Option<(f64, &str, &str)> {
+    let begin = text.find(|sign: char| sign.is_ascii_alphabetic())?;
+    let (number, rest) = text.split_at(begin);
+    let end = rest.find(|sign: char| !sign.is_ascii_alphabetic());
+    let (unit, after) = rest.split_at(end.unwrap_or(rest.len()));
+    let number = number.trim().parse::<f64>().ok()?;
+    (number.is_finite() && number >= 0.0).then_some((number, unit, after))
+}

@@ -292,5 +292,6 @@ fn client(config: &OidcConfig, host: Option<String>) -> Outbound {
         timeout: TIMEOUT,
         max_bytes: MAX_BYTES,
         max_idle_connections: 0,
+        ..Settings::default()
     })
 }

@@ -41,6 +41,7 @@ impl Chromium {
                 max_queue: config.render_max_queue_depth as usize,
                 spares: config.chromium_spare_pages as usize,
                 allowed_hosts: config.chromium_allowed_hosts.clone(),
+                urls: config.gotenberg.urls.chromium.clone(),
                 allow_private_addresses: config.chromium_allow_private_addresses,
                 max_pages: config.processes.process_max_jobs.unwrap_or(usual.max_pages),
                 ..usual

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    auth::Access,
+    auth::{Access, Scope, Scopes},
     delivery::Origin,
     files,
     flows::Flows,
@@ -81,8 +81,9 @@ pub(crate) fn routes() -> Vec<Route<HealthApi>> {
             .answer(200, operation::json::<Overview>())
             .answer(503, operation::json::<Overview>())
             .answer_is("The service accepts no work at the moment."),
+        // Which version runs is not for strangers; with Gotenberg, it needs the user's password.
         get("/version", get_version)
-            .access(Access::Open)
+            .access(Access::AnyOf(Scopes::of(&Scope::ALL)))
             .summary("Returns the version of the service.")
             .answer(200, text(&["text/plain"])),
         get("/health/live", get_health_live)
@@ -198,7 +199,7 @@ pub(crate) async fn get_version(
     headers: HeaderMap,
 ) -> Response {
     let bytes = env!("CARGO_PKG_VERSION");
-    let response = bytes_of("text/plain; charset=utf-8", StatusCode::OK, bytes);
+    let response = bytes_of("text/plain; charset=UTF-8", StatusCode::OK, bytes);
     traced(response, &headers, context)
 }
 
