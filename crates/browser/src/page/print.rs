@@ -206,9 +206,7 @@ impl Page {
 
     fn why_not_loaded(&self, url: &str, reason: &str) -> Error {
         let state = self.page_state.state();
-        // Chromium writes addresses anew (`http://2130706433/`) and follows redirects.
-        let denied = |url: &str| state.report.denied.iter().any(|denied| denied == url);
-        if denied(url) || state.not_loaded.as_deref().is_some_and(denied) {
+        if state.report.denied.iter().any(|denied| denied == url) {
             return Error::RequestDenied(state.report.denied.clone());
         }
         let known = state
