@@ -243,8 +243,13 @@ fn split(values: &mut Values) -> Option<Split> {
 /// Whether each part of a span could name pages; which ones there are is known later.
 fn names_pages(span: &str) -> bool {
     let has_number = |part: &str| part.contains(|sign: char| sign.is_ascii_digit());
-    let has_name = |part: &str| ["odd", "even", "last"].iter().any(|name| part.contains(name));
-    span.split(',').all(|part| has_number(part) || has_name(part))
+    let has_name = |part: &str| {
+        ["odd", "even", "last"]
+            .iter()
+            .any(|name| part.contains(name))
+    };
+    span.split(',')
+        .all(|part| has_number(part) || has_name(part))
 }
 
 /// Pages in our words: QPDF's and PDFtk's names of the last one are left out.

@@ -151,9 +151,9 @@ async fn respond(
     let stages = Stages::of_conversion(&mut form, !changes.is_nothing(), conversion)?;
     form.values.refuse_restrictions()?;
     let (source, key) = source(&mut form, from, &output).await?;
-    let selector = match &output {
-        Output::Picture(options) => options.selector.clone(),
-        Output::Pdf(_) => None,
+    let asked = match &output {
+        Output::Picture(options) => options.selector.clone().unwrap_or_default(),
+        Output::Pdf(options) => options.page_ranges.clone(),
     };
     let job = Job {
         key: Some(key),
@@ -164,7 +164,7 @@ async fn respond(
         timeout: api.render_timeout,
     };
     let printed = api.chromium.print(job).await;
-    let printed = printed.map_err(|problem| not_selected(problem, selector.as_deref()))?;
+    let printed = printed.map_err(|problem| in_gotenbergs_words(problem, &asked))?;
     let report = &printed.report;
     check_status(report.status, &failing.page)?;
     check_resources(&report.statuses, &failing.resources, &failing.ignored)?;
@@ -192,13 +192,14 @@ async fn respond(
     Ok(response)
 }
 
-/// Gotenberg's words for a selector that selects nothing.
-fn not_selected(mut problem: Problem, selector: Option<&str>) -> Problem {
-    if let Some(selector) = selector
-        && problem.detail.starts_with("selector: no element")
-    {
+/// Gotenberg's words for a selector that selects nothing and for page ranges that are none.
+fn in_gotenbergs_words(mut problem: Problem, asked: &str) -> Problem {
+    if problem.detail.starts_with("selector: no element") {
         problem.detail =
-            format!("The selector '{selector}' (selector) matched no element with a visible box");
+            format!("The selector '{asked}' (selector) matched no element with a visible box");
+    } else if problem.detail.starts_with("pageRanges: write") {
+        problem.detail =
+            format!("Chromium does not handle the page ranges '{asked}' (nativePageRanges) syntax");
     }
     problem
 }
