@@ -210,7 +210,7 @@ pub(crate) async fn convert_pdfs(mut request: FormRequest) -> Result<Response, P
     let form = &mut request.form;
     let mut options = OfficeOptions::default();
     let (is_archive, archive) = options.take_archive(&mut form.values);
-    if !is_archive {
+    if !is_archive && form.values.is_sound() {
         let mistake = "either 'pdfa' or 'pdfua' form fields must be provided";
         form.values.mistake(mistake);
     }

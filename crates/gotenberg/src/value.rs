@@ -79,7 +79,7 @@ impl Values {
 
     /// Whether nothing is wrong with the form so far.
     pub(crate) fn is_sound(&self) -> bool {
-        self.mistakes.is_empty()
+        self.mistakes.is_empty() && self.refusal.is_none()
     }
 
     /// Records that a field is missing, unless something is wrong already: then it may be that.
