@@ -197,6 +197,9 @@ fn in_gotenbergs_words(mut problem: Problem, asked: &str) -> Problem {
     if problem.detail.starts_with("selector: no element") {
         problem.detail =
             format!("The selector '{asked}' (selector) matched no element with a visible box");
+    } else if problem.detail.starts_with("pageRanges: Page range exceeds") {
+        problem.detail =
+            format!("The page ranges '{asked}' (nativePageRanges) exceeds the page count");
     } else if problem.detail.starts_with("pageRanges: write") {
         problem.detail =
             format!("Chromium does not handle the page ranges '{asked}' (nativePageRanges) syntax");
