@@ -73,6 +73,7 @@ pub(crate) fn unreadable(document: &Document, bytes: &[u8]) -> Option<u32> {
             is_missing(*number)
                 && points_at(bytes, *offset, *number as usize)
                 && !is_container(&bytes[*offset..])
+                && !is_empty(&bytes[*offset..])
         })
         .map(|(number, _)| number)
         .collect();
@@ -88,6 +89,13 @@ fn is_container(object: &[u8]) -> bool {
     let head = &object[..object.len().min(CONTAINER_BYTES)];
     let names = |name: &[u8]| head.windows(name.len()).any(|it| it == name);
     names(b"ObjStm") || names(b"XRef")
+}
+
+/// Whether an object has no value, which readers take for null.
+fn is_empty(object: &[u8]) -> bool {
+    let head = &object[..object.len().min(CONTAINER_BYTES)];
+    let key = head.windows(3).position(|it| it == b"obj");
+    key.is_some_and(|at| head[at + 3..].trim_ascii_start().starts_with(b"endobj"))
 }
 
 /// Objects that others refer to and that are not there.

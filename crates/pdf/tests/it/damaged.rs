@@ -89,12 +89,12 @@ fn damaged_files_are_whole_again_and_said_to_be() {
 #[test]
 fn a_file_with_an_object_that_cannot_be_read_is_refused() {
     let content = "BT /F1 24 Tf 72 720 Td (Potato) Tj ET";
-    let file = |end: &str| {
+    let file = |content_object: &str| {
         let objects = [
             "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
             "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
             "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R>>".to_owned(),
-            format!("<</Length {}>>\nstream\n{content}\n{end}", content.len()),
+            content_object.to_owned(),
         ];
         let mut bytes = String::from("%PDF-1.4\n");
         let mut table = String::from("xref\n0 5\n0000000000 65535 f \n");
@@ -106,9 +106,15 @@ fn a_file_with_an_object_that_cannot_be_read_is_refused() {
         let trailer = format!("trailer\n<</Root 1 0 R/Size 5>>\nstartxref\n{start}\n%%EOF");
         format!("{bytes}{table}{trailer}").into_bytes()
     };
+    let ended = |end: &str| {
+        let length = content.len();
+        file(&format!("<</Length {length}>>\nstream\n{content}\n{end}"))
+    };
     let limits = Limits::default();
-    assert_eq!(page_count(&file("endstream"), &limits).expect("pages"), 1);
-    let error = page_count(&file("enxstream"), &limits).expect_err("its text would be lost");
+    for whole in [ended("endstream"), file(" ")] {
+        assert_eq!(page_count(&whole, &limits).expect("pages"), 1);
+    }
+    let error = page_count(&ended("enxstream"), &limits).expect_err("its text would be lost");
     assert_eq!(
         error.to_string(),
         "the PDF file is damaged: its object 4 cannot be read"
