@@ -34,6 +34,8 @@ const INFO_DATES: [&[u8]; 2] = [b"/CreationDate(D:", b"/ModDate(D:"];
 
 /// How much of a stream is copied at once. In bytes.
 const COPIED_BYTES: u64 = 256 << 10;
+/// Metadata that are longer keep their dates, as they are held in memory. In bytes.
+const METADATA_BYTES: u64 = 16 << 20;
 
 /// Length of a font subset tag, with its plus sign.
 const TAG_BYTES: usize = 7;
@@ -165,7 +167,9 @@ impl<W: Write> Output<'_, W> {
         let mut at = range.start;
         while at < range.end {
             let bytes = read(at).ok_or_else(lost)?;
-            let is_metadata = at == range.start && bytes.starts_with(b"<?xpacket");
+            let is_metadata = at == range.start
+                && range.end - range.start <= METADATA_BYTES
+                && bytes.starts_with(b"<?xpacket");
             if is_metadata {
                 let mut bytes = part(content, range).ok_or_else(lost)?.to_vec();
                 for mark in XMP_DATES {

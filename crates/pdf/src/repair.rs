@@ -11,6 +11,9 @@ use crate::{
     table::{END_BYTES, points_at, wrong_entries},
 };
 
+/// Objects that the parser left out and that are looked at. Streams of objects are among them: one for
+/// hundreds of objects.
+const MAX_MISSING: usize = 100_000;
 /// The type of a stream of objects stands within so many bytes of its start.
 const CONTAINER_BYTES: usize = 512;
 
@@ -69,9 +72,10 @@ pub(crate) fn unreadable(document: &Document, bytes: &[u8]) -> Option<u32> {
             XrefEntry::Normal { offset, .. } => Some((*number, *offset as usize)),
             _ => None,
         })
+        .filter(|(number, _)| is_missing(*number))
+        .take(MAX_MISSING)
         .filter(|(number, offset)| {
-            is_missing(*number)
-                && points_at(bytes, *offset, *number as usize)
+            points_at(bytes, *offset, *number as usize)
                 && !is_container(&bytes[*offset..])
                 && !is_empty(&bytes[*offset..])
         })

@@ -1,10 +1,5 @@
 //! What Gotenberg's own integration scenarios check and its documentation leaves out, with the effect.
 
-use std::{
-    io::{Read, Write},
-    net::TcpListener,
-};
-
 use platen_server::Settings;
 
 use crate::{
@@ -12,6 +7,7 @@ use crate::{
     changes::{RED_PNG, red},
     documents::{Field, form, pdf, send},
     fixture::{has_all, texts},
+    forms::serve,
     programs::{FLAT, is_chromium_missing, is_libreoffice_missing},
 };
 
@@ -208,16 +204,10 @@ fn expressions_allow_and_deny_addresses() {
     if is_chromium_missing() {
         return;
     }
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let _ = stream.read(&mut [0; 4096]);
-            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close";
-            let _ = write!(stream, "{head}\r\ncontent-length: 8\r\n\r\n<p>a</p>");
-        }
-    });
+    let port = serve(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\
+         content-length: 8\r\n\r\n<p>a</p>",
+    );
     let list = |text: &str| Some(vec![text.to_owned()]);
     let settings = Settings {
         chromium_allow_list: list("^http://localhost:[0-9]+/"),

@@ -12,6 +12,20 @@ use crate::{
     programs::is_chromium_missing,
 };
 
+/// Starts a server that answers every request alike. Returns its port.
+pub(crate) fn serve(answer: &'static str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    port
+}
+
 /// A form: name, file name, content.
 fn form(fields: &[(&str, &str, &str)]) -> String {
     let mut text = String::new();
@@ -326,17 +340,7 @@ fn resources_with_a_failing_status_fail_the_form() {
     if is_chromium_missing() {
         return;
     }
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let mut request = [0; 2048];
-            let _ = stream.read(&mut request);
-            let answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-            let _ = stream.write_all(answer.as_bytes());
-        }
-    });
+    let port = serve("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     let app = TestApp::with(Settings {
         chromium_allowed_hosts: Some(vec![format!("127.0.0.1:{port}")]),
         chromium_allow_private_addresses: Some(true),

@@ -32,7 +32,8 @@ const FULL_WIDTH: f32 = 0.95;
 /// its gaps grow, relative to their `stretch`. All are in points.
 pub(super) fn loosen(free: f32, stretch: f32, width: f32) -> (f32, f32) {
     let beyond = free - stretch * TRACKING_FROM;
-    let letters = beyond.clamp(0.0, width * TRACKING);
+    // Letters that overlap can make a line of no width, or of less.
+    let letters = beyond.min(width * TRACKING).max(0.0);
     (letters, (free - letters) / stretch)
 }
 

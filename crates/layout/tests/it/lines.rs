@@ -176,6 +176,16 @@ fn letters_move_apart_only_in_justified_lines_that_would_gape_and_too_little_to_
 }
 
 #[test]
+fn lines_of_letters_that_overlap_are_set() {
+    for spacing in ["-3pt", "-5pt", "-20pt"] {
+        let style = json!({"align": "justify", "fontSize": "10pt", "letterSpacing": spacing});
+        let body = json!([{"type": "text", "style": style, "content": ENGLISH}]);
+        let sheet = sheet_with(json!({"locale": "en-GB", "body": body}), json!({}));
+        assert!(!sheet.texts(0).is_empty(), "{spacing}");
+    }
+}
+
+#[test]
 fn no_hyphen_ends_a_page() {
     let content: Vec<Value> = GERMAN
         .split("\n\n")

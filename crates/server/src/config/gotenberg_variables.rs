@@ -63,7 +63,7 @@ pub(super) fn variable(
     })
 }
 
-/// Refuses variables by which Gotenberg keeps strangers out and which have no meaning here.
+/// Refuses variables that ask for authentication in Gotenberg, where they cannot have that effect here.
 pub(super) fn check(environment: &impl Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
     if is_on(environment, "API_ENABLE_OIDC_AUTH") {
         return Err(ConfigError::new(
@@ -82,7 +82,7 @@ pub(super) fn check(environment: &impl Fn(&str) -> Option<String>) -> Result<(),
     Ok(())
 }
 
-/// Whether a variable that keeps strangers out is set to anything but false.
+/// Whether a variable that asks for authentication is set to anything but false.
 fn is_on(environment: &impl Fn(&str) -> Option<String>, name: &str) -> bool {
     let text = set_variable(environment, name);
     text.is_some_and(|text| {

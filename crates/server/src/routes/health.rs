@@ -81,7 +81,7 @@ pub(crate) fn routes() -> Vec<Route<HealthApi>> {
             .answer(200, operation::json::<Overview>())
             .answer(503, operation::json::<Overview>())
             .answer_is("The service accepts no work at the moment."),
-        // Which version runs is not for strangers; with Gotenberg, it needs the user's password.
+        // Which version runs helps an attacker; with Gotenberg, it needs the user's password.
         get("/version", get_version)
             .access(Access::AnyOf(Scopes::of(&Scope::ALL)))
             .summary("Returns the version of the service.")
