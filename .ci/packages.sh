@@ -71,6 +71,12 @@ if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]
 elif [ -n "$missing" ]; then
     echo "not installed:$missing; the tests that want them are skipped, or fail with REQUIRE_ALL=1"
 fi
+# The newest LibreOffice of Debian's backports, with which conversions are tested, too.
+newest="${XDG_CACHE_HOME:-$HOME/.cache}/platen/libreoffice"
+if [ ! -d "$newest" ] && [ "$(id -u)" = 0 ]; then
+    .ci/newest-libreoffice.sh "$newest" ||
+        echo "not installed: the newest LibreOffice, which Debian's backports have"
+fi
 # Fetches the jars that a file of tests/conformance names: jars NAME FILE FOLDER.
 jars() {
     folder="${XDG_CACHE_HOME:-$HOME/.cache}/platen/$3"
@@ -114,6 +120,17 @@ if [ ! -d "$client/node_modules/chromiumly" ] && command -v npm >/dev/null 2>&1;
     else
         rm -rf "$client"
         echo "not installed: chromiumly, which npm has"
+    fi
+fi
+# pdf.js, the reader of browsers.
+reader="${XDG_CACHE_HOME:-$HOME/.cache}/platen/pdfjs"
+if [ ! -d "$reader/node_modules/pdfjs-dist" ] && command -v npm >/dev/null 2>&1; then
+    if npm install --silent --no-fund --no-audit --ignore-scripts --omit=optional --prefix "$reader" \
+        pdfjs-dist@4.10.38 >/dev/null 2>&1; then
+        echo "installed: pdf.js, into $reader"
+    else
+        rm -rf "$reader"
+        echo "not installed: pdf.js, which npm has"
     fi
 fi
 # Readers of the OpenAPI description: a validator, a fuzzer and the generators of two clients. Each has

@@ -2,7 +2,7 @@
 
 use std::{
     io::{Cursor, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -105,12 +105,34 @@ pub async fn bench_by_controller(config: Config) -> Option<Bench> {
     })
 }
 
-/// Converters of both kinds: documents go as files, and over a connection.
+/// Converters of each kind: documents go as files, and over a connection; with the LibreOffice that
+/// is installed, and the newest.
 pub async fn benches() -> Vec<Bench> {
     let mut all = Vec::new();
     all.extend(bench(small()).await);
     all.extend(bench_by_controller(small()).await);
+    if let Some(program) = newest() {
+        let program = Some(program);
+        all.extend(bench(Config { program, ..small() }).await);
+    }
     all
+}
+
+/// The newest LibreOffice of Debian's backports, which `.ci/newest-libreoffice.sh` fetches where
+/// the system has an older one.
+fn newest() -> Option<PathBuf> {
+    let home = || std::env::var("HOME").unwrap_or_default();
+    let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| format!("{}/.cache", home()));
+    let program = Path::new(&cache).join("platen/libreoffice/usr/bin/soffice");
+    if program.exists() {
+        return Some(program);
+    }
+    let system = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let is_wanted = system.contains("VERSION_CODENAME=bookworm");
+    let is_required = std::env::var("REQUIRE_ALL").as_deref() == Ok("1");
+    assert!(!(is_wanted && is_required), "{program:?} is missing");
+    eprintln!("SKIP: the newest LibreOffice is missing");
+    None
 }
 
 /// A configuration of one process and one spare.
