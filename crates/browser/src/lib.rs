@@ -34,7 +34,7 @@ pub use self::{
         CSS_PIXELS_PER_INCH, Clip, Cookie, ExtraHeader, File, Files, Job, Media, Output,
         PageOptions, PdfOptions, PictureFormat, PictureOptions, Source, Wait,
     },
-    page::Report,
+    page::{FailedResource, Report},
     program::{INSTALL_HINT, find_chromium, find_chromium_in},
     remote::try_remote,
     starter::Starter,

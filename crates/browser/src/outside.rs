@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use platen_outbound::{Answer, Outbound, Settings};
+use platen_outbound::{Answer, Error, NoConnection, Outbound, Settings};
 use tokio::sync::Semaphore;
 
 use crate::config::Config;
@@ -20,6 +20,34 @@ const PASSED: [&str; 7] = [
     "content-disposition",
     "last-modified",
 ];
+
+/// Chromium's name of the error of a request that was denied.
+pub(crate) const DENIED: &str = "net::ERR_ACCESS_DENIED";
+
+/// Why there is no response.
+#[derive(Debug)]
+pub(crate) struct LoadFailure {
+    /// Chromium's name of the error.
+    pub(crate) error: &'static str,
+    /// In plain words.
+    pub(crate) reason: String,
+}
+
+impl LoadFailure {
+    fn of(error: &Error) -> Self {
+        let name = match error.no_connection() {
+            Some(NoConnection::Denied) => DENIED,
+            Some(NoConnection::Refused) => "net::ERR_CONNECTION_REFUSED",
+            Some(NoConnection::UnknownHost) => "net::ERR_NAME_NOT_RESOLVED",
+            Some(NoConnection::TimedOut) => "net::ERR_TIMED_OUT",
+            None => "net::ERR_CONNECTION_FAILED",
+        };
+        Self {
+            error: name,
+            reason: error.to_string(),
+        }
+    }
+}
 
 /// Sends requests to allowed hosts.
 #[derive(Debug)]
@@ -54,7 +82,7 @@ impl Outside {
         self: &Arc<Self>,
         url: String,
         headers: Vec<(String, String)>,
-    ) -> Result<Answer, String> {
+    ) -> Result<Answer, LoadFailure> {
         let permit = Arc::clone(&self.at_once).acquire_owned().await;
         let outside = Arc::clone(self);
         let loading = tokio::task::spawn_blocking(move || {
@@ -62,8 +90,11 @@ impl Outside {
             drop(permit);
             answer
         });
-        let answer = loading.await.map_err(|error| error.to_string())?;
-        let mut answer = answer.map_err(|error| error.to_string())?;
+        let answer = loading.await.map_err(|error| LoadFailure {
+            error: "net::ERR_FAILED",
+            reason: error.to_string(),
+        })?;
+        let mut answer = answer.map_err(|error| LoadFailure::of(&error))?;
         answer
             .headers
             .retain(|(name, _)| PASSED.contains(&name.as_str()));

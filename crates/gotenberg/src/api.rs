@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use hyper::header::HeaderName;
 use platen_server::{
     deferred::DeferredRequests,
     intake::Intake,
@@ -23,9 +24,11 @@ pub(crate) struct FormApi {
     pub(crate) downloads: Arc<Downloads>,
     pub(crate) deferred: Arc<DeferredRequests>,
     pub(crate) metrics: Arc<Metrics>,
-    /// Timeout from the request for a page to its PDF or image.
+    /// Header by which clients know their request.
+    pub(crate) trace_header: HeaderName,
     /// Whether pages run no scripts.
     pub(crate) disable_java_script: bool,
+    /// Timeout from the request for a page to its PDF or image.
     pub(crate) render_timeout: Duration,
     /// Timeout of a LibreOffice conversion.
     pub(crate) office_timeout: Duration,

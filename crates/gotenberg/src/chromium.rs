@@ -169,7 +169,7 @@ async fn respond(
     check_status(report.status, &failing.page)?;
     check_resources(&report.statuses, &failing.resources, &failing.ignored)?;
     if failing.is_loaded {
-        check_loaded(&report.missing, &report.denied)?;
+        check_loaded(&report.failed)?;
     }
     let name = file_name(&context, &headers, extension);
     let body = match extension {

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::{
     HeaderMap, StatusCode,
-    header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue},
+    header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
 use platen_fault::{Code, Fault, Stage, What};
 use platen_outbound::is_reserved;
@@ -30,7 +30,7 @@ use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
 use crate::api::FormApi;
-use crate::webhook::Parcel;
+use crate::webhook::{Parcel, ParcelKind};
 
 /// Name of the header by which receivers tell a delivery from its repetition.
 const KEY: &str = "idempotency-key";
@@ -50,7 +50,15 @@ struct Hook {
 }
 
 /// Middleware around every form.
-pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: Next) -> Response {
+pub(crate) async fn handle(
+    State(api): State<FormApi>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let trace_header = api.trace_header.clone();
+    if request.extensions().get::<Replay>().is_none() {
+        rename(request.headers_mut(), &trace_header, &TRACE);
+    }
     let context = request.extensions().get::<Context>();
     let request_id = context.map(|context| Arc::clone(&context.request_id));
     let request_id = request_id.unwrap_or_else(|| "".into());
@@ -79,7 +87,26 @@ pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: N
         problem.is_plain = true;
         problem.detail = in_gotenbergs_words(problem);
     }
+    if let Some(problem) = response.extensions_mut().get_mut::<Problem>() {
+        for (name, _) in &mut problem.headers {
+            if *name == TRACE {
+                name.clone_from(&trace_header);
+            }
+        }
+    }
+    rename(response.headers_mut(), &TRACE, &trace_header);
     response
+}
+
+/// Gives a header another name; one of that name goes.
+fn rename(headers: &mut HeaderMap, from: &HeaderName, to: &HeaderName) {
+    if from == to {
+        return;
+    }
+    headers.remove(to);
+    if let Some(value) = headers.remove(from) {
+        headers.insert(to, value);
+    }
 }
 
 /// Whether the client asks for errors as JSON; Gotenberg's are text.
@@ -148,6 +175,9 @@ impl Hook {
             Some(Ok(text)) => Ok(Some(text.trim().to_owned())),
             Some(Err(_)) => Err(invalid(format!("the header `{name}` is not text"))),
         };
+        if api.webhooks.is_disabled {
+            return Ok(None);
+        }
         let Some(url) = text("gotenberg-webhook-url")? else {
             return Ok(None);
         };
@@ -180,11 +210,12 @@ impl Hook {
             );
             return Err(invalid(detail));
         }
-        for url in [Some(&url), error_url.as_ref(), events_url.as_ref()]
-            .into_iter()
-            .flatten()
-        {
-            if !api.webhooks.allows(url) {
+        for (kind, url) in [
+            (ParcelKind::Result, Some(&url)),
+            (ParcelKind::Error, error_url.as_ref()),
+            (ParcelKind::Error, events_url.as_ref()),
+        ] {
+            if let Some(url) = url.filter(|url| !api.webhooks.allows(kind, url)) {
                 let shown: String = url.chars().take(200).collect();
                 let detail = format!("{shown} is not at an allowed host (WEBHOOK_ALLOWED_HOSTS)");
                 return Err(Problem::new(Code::AddressDenied, detail));
@@ -303,8 +334,8 @@ impl Sender {
 
     async fn deliver(&self, made: Result<Made, Problem>) -> Result<(), Problem> {
         let (headers, body) = made?;
-        let (method, url) = (&self.hook.method, &self.hook.url);
-        match self.send(method, url, headers, body).await {
+        let target = (ParcelKind::Result, &*self.hook.method, &*self.hook.url);
+        match self.send(target, headers, body).await {
             true => Ok(()),
             false => {
                 let detail = "the result could not be delivered";
@@ -335,8 +366,8 @@ impl Sender {
         // Not that of the result, which may go to the same address.
         headers.push((KEY.to_owned(), format!("{}-event", self.replay.name)));
         headers.extend(id.map(|id| (TRACE.as_str().to_owned(), id.to_owned())));
-        self.send("POST", url, headers, event.to_string().into())
-            .await;
+        let target = (ParcelKind::Error, "POST", url.as_str());
+        self.send(target, headers, event.to_string().into()).await;
     }
 
     async fn deliver_error(&self, problem: &Problem) {
@@ -352,19 +383,13 @@ impl Sender {
         headers.extend(trace.and_then(|(name, value)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         }));
-        self.send(
-            &self.hook.error_method,
-            url,
-            headers,
-            body.to_string().into(),
-        )
-        .await;
+        let target = (ParcelKind::Error, &*self.hook.error_method, url.as_str());
+        self.send(target, headers, body.to_string().into()).await;
     }
 
     async fn send(
         &self,
-        method: &str,
-        url: &str,
+        (kind, method, url): (ParcelKind, &str, &str),
         mut headers: Vec<(String, String)>,
         body: Bytes,
     ) -> bool {
@@ -373,8 +398,14 @@ impl Sender {
         if !headers.iter().any(|(name, _)| name == KEY) {
             headers.push((KEY.to_owned(), self.replay.name.to_string()));
         }
+        for (name, _) in &mut headers {
+            if name == TRACE.as_str() {
+                *name = self.api.trace_header.to_string();
+            }
+        }
         replace(&mut headers, self.hook.headers.clone());
         let parcel = Parcel {
+            kind,
             method: method.to_owned(),
             url: url.to_owned(),
             headers,

@@ -43,6 +43,7 @@ struct Download {
 pub(crate) struct Downloads {
     outbound: Arc<Outbound>,
     timeout: Duration,
+    is_disabled: bool,
 }
 
 impl Downloads {
@@ -59,6 +60,7 @@ impl Downloads {
         Self {
             outbound: Arc::new(outbound),
             timeout,
+            is_disabled: config.is_disabled,
         }
     }
 
@@ -74,6 +76,9 @@ impl Downloads {
 
     async fn add_all(&self, form: &mut Form, intake: &Intake) -> Result<(), Problem> {
         let list: Vec<Download> = form.values.json("downloadFrom");
+        if self.is_disabled {
+            return Ok(());
+        }
         if list.len() > MAX_FILES {
             let detail = format!("`downloadFrom` names more than {MAX_FILES} files");
             return Err(Problem::new(

@@ -1,17 +1,21 @@
 //! What fails a form though its page was printed: HTTP statuses, and resources that did not load.
 
 use hyper::StatusCode;
+use platen_browser::FailedResource;
 use platen_fault::Code;
 use platen_server::problem::Problem;
 
 use crate::value::Values;
 
 /// Returns 409 if resources are missing or were denied.
-pub(crate) fn check_loaded(missing: &[String], denied: &[String]) -> Result<(), Problem> {
-    if missing.is_empty() && denied.is_empty() {
+pub(crate) fn check_loaded(failed: &[FailedResource]) -> Result<(), Problem> {
+    if failed.is_empty() {
         return Ok(());
     }
-    let failed = [missing, denied].concat().join("\n");
+    let line = |FailedResource { kind, error, what }: &FailedResource| {
+        format!("resource {kind}: {error}: {what}")
+    };
+    let failed = failed.iter().map(line).collect::<Vec<_>>().join("\n");
     let detail = format!("Chromium failed to load resources:\n{failed}");
     Err(Problem::new(Code::ResourceFailed, detail))
 }

@@ -25,9 +25,11 @@ mod webhook;
 use std::{sync::Arc, time::Duration};
 
 use axum::middleware::{from_fn, from_fn_with_state};
+use hyper::header::HeaderName;
 use platen_server::{
     Extension, GotenbergConfig,
     deferred::layer::{self, Deferral},
+    middleware::GOTENBERG_TRACE,
     operation::{Mounted, Route},
     services::Services,
 };
@@ -54,10 +56,12 @@ pub fn extension(services: &Services) -> Arc<dyn Extension> {
         slots: Arc::clone(&services.renderer.slots),
         webhooks: Arc::new(Webhooks::new(
             &config.webhook,
-            &urls.webhook,
+            urls,
             services.webhook_key.clone(),
         )),
         downloads: Arc::new(Downloads::new(&config.gotenberg.download, &urls.download)),
+        trace_header: HeaderName::from_bytes(config.gotenberg.trace_header.as_bytes())
+            .unwrap_or(GOTENBERG_TRACE),
         deferred: Arc::clone(&services.deferred),
         metrics: Arc::clone(&services.metrics),
         render_timeout: config.render_timeout(),

@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 use platen_outbound::{Error, Outbound, Settings, UrlRules};
 use platen_render::chain;
-use platen_server::WebhookConfig;
+use platen_server::{UrlLists, WebhookConfig};
 
 /// How much of a receiver's response is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;
@@ -18,6 +18,10 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 /// Webhook sender.
 pub(crate) struct Webhooks {
     outbound: Arc<Outbound>,
+    /// For errors and events.
+    outbound_of_errors: Arc<Outbound>,
+    /// Whether the headers of webhooks are ignored.
+    pub(crate) is_disabled: bool,
     /// Key of the signatures (`WEBHOOK_SECRET`).
     key: Option<Arc<str>>,
     /// Whether forms are answered after the delivery.
@@ -27,9 +31,19 @@ pub(crate) struct Webhooks {
     timeout: Duration,
 }
 
-/// A result to deliver.
+/// What is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParcelKind {
+    /// A result.
+    Result,
+    /// An error, or an event.
+    Error,
+}
+
+/// A result, an error or an event to deliver.
 #[derive(Clone, Debug)]
 pub(crate) struct Parcel {
+    pub(crate) kind: ParcelKind,
     pub(crate) method: String,
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
@@ -37,18 +51,26 @@ pub(crate) struct Parcel {
 }
 
 impl Webhooks {
-    pub(crate) fn new(config: &WebhookConfig, urls: &UrlRules, key: Option<Arc<str>>) -> Self {
+    pub(crate) fn new(config: &WebhookConfig, urls: &UrlLists, key: Option<Arc<str>>) -> Self {
         let timeout = Duration::from_millis(config.timeout_ms);
-        let outbound = Outbound::new(&Settings {
-            allowed_hosts: config.allowed_hosts.clone(),
-            urls: urls.clone(),
-            allow_private_addresses: config.allow_private_addresses,
-            timeout,
-            max_bytes: MAX_ANSWER_BYTES,
-            ..Settings::default()
-        });
+        let outbound = |urls: &UrlRules| {
+            Arc::new(Outbound::new(&Settings {
+                allowed_hosts: config.allowed_hosts.clone(),
+                urls: urls.clone(),
+                allow_private_addresses: config.allow_private_addresses,
+                timeout,
+                max_bytes: MAX_ANSWER_BYTES,
+                ..Settings::default()
+            }))
+        };
+        let outbound_of_results = outbound(&urls.webhook);
         Self {
-            outbound: Arc::new(outbound),
+            outbound_of_errors: match &urls.webhook_error {
+                Some(urls) => outbound(urls),
+                None => Arc::clone(&outbound_of_results),
+            },
+            outbound: outbound_of_results,
+            is_disabled: config.is_disabled,
             key,
             is_synchronous: config.is_synchronous,
             tries: config.max_retries.saturating_add(1),
@@ -57,9 +79,16 @@ impl Webhooks {
         }
     }
 
-    /// True if the allowlist permits this URL.
-    pub(crate) fn allows(&self, url: &str) -> bool {
-        self.outbound.allows(url)
+    /// Whether such a parcel may be sent to this URL.
+    pub(crate) fn allows(&self, kind: ParcelKind, url: &str) -> bool {
+        self.outbound_of(kind).allows(url)
+    }
+
+    fn outbound_of(&self, kind: ParcelKind) -> &Arc<Outbound> {
+        match kind {
+            ParcelKind::Result => &self.outbound,
+            ParcelKind::Error => &self.outbound_of_errors,
+        }
     }
 
     /// The longest time that [`Webhooks::send`] takes.
@@ -76,7 +105,7 @@ impl Webhooks {
     pub(crate) async fn send(&self, parcel: Parcel, request_id: &str) -> bool {
         let mut wait = self.wait;
         for attempt in 1..=self.tries {
-            let (outbound, mut one) = (Arc::clone(&self.outbound), parcel.clone());
+            let (outbound, mut one) = (Arc::clone(self.outbound_of(parcel.kind)), parcel.clone());
             one.headers.extend(self.signature(&one.body));
             one.headers.extend(trace_header(&one.headers));
             let sent = tokio::task::spawn_blocking(move || {

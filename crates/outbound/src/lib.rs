@@ -14,7 +14,7 @@ mod url_rules;
 
 pub use self::{
     address::{HostPattern, is_public},
-    request::{Answer, Error, Outbound, RequestLimits, Settings, is_reserved},
+    request::{Answer, Error, NoConnection, Outbound, RequestLimits, Settings, is_reserved},
     trust::{TlsRefusal, Trust, trusted_by_system},
     url_rules::UrlRules,
 };

@@ -1,7 +1,7 @@
 //! The HTTP client with its checks. It blocks the calling thread.
 
 use std::{
-    io::Read,
+    io::{self, Read},
     net::{SocketAddr, ToSocketAddrs},
     sync::{
         Arc,
@@ -91,6 +91,23 @@ pub enum Error {
 }
 
 impl Error {
+    /// Why there was no connection; `None` for errors of other kinds.
+    #[must_use]
+    pub fn no_connection(&self) -> Option<NoConnection> {
+        Some(match self {
+            Self::NotAllowed(_) => NoConnection::Denied,
+            Self::Failed(ureq::Error::Io(error)) => match error.kind() {
+                io::ErrorKind::PermissionDenied => NoConnection::Denied,
+                io::ErrorKind::ConnectionRefused => NoConnection::Refused,
+                _ => return None,
+            },
+            Self::Failed(ureq::Error::ConnectionFailed) => NoConnection::Refused,
+            Self::Failed(ureq::Error::HostNotFound) => NoConnection::UnknownHost,
+            Self::Failed(ureq::Error::Timeout(_)) => NoConnection::TimedOut,
+            _ => return None,
+        })
+    }
+
     /// The error's code, which does not change.
     #[must_use]
     pub fn code(&self) -> Code {
@@ -102,6 +119,19 @@ impl Error {
             Self::Failed(_) => Code::RequestFailed,
         }
     }
+}
+
+/// Why there was no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoConnection {
+    /// The host is not on the allow-list, or has private addresses only.
+    Denied,
+    /// No address of the host accepts connections.
+    Refused,
+    /// The host has no address.
+    UnknownHost,
+    /// It took too long.
+    TimedOut,
 }
 
 /// How long the caller waits for a response.
@@ -308,15 +338,20 @@ impl Resolver for Guard {
         };
         let name = DefaultResolver::host_and_port(scheme, authority);
         let addresses = name.ok_or(ureq::Error::HostNotFound)?.to_socket_addrs()?;
+        let addresses: Vec<SocketAddr> = addresses.collect();
         let mut allowed = self.resolver.empty();
-        let may_be_reached = |address: &SocketAddr| self.allow_private || is_public(address.ip());
-        for address in addresses.filter(may_be_reached).take(MAX_ADDRESSES) {
-            allowed.push(address);
+        let may_be_reached = |address: &&SocketAddr| self.allow_private || is_public(address.ip());
+        for address in addresses.iter().filter(may_be_reached).take(MAX_ADDRESSES) {
+            allowed.push(*address);
         }
-        if allowed.is_empty() {
-            return Err(ureq::Error::HostNotFound);
+        match (allowed.is_empty(), addresses.is_empty()) {
+            (false, _) => Ok(allowed),
+            (true, true) => Err(ureq::Error::HostNotFound),
+            (true, false) => {
+                let kind = io::ErrorKind::PermissionDenied;
+                Err(io::Error::new(kind, "the address of the host is private").into())
+            }
         }
-        Ok(allowed)
     }
 }
 

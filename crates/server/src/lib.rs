@@ -62,7 +62,7 @@ pub use self::{
     config::{
         CONTROLLER_SOCKET, ChildIsolation, Config, ConfigError, DatabaseConfig, DownloadConfig,
         ExposureConfig, GotenbergConfig, LogFormat, LogLevel, MailConfig, RenderIsolation,
-        SETTINGS, SandboxLevel, Setting, Settings, TraceConfig, Weakness, WebhookConfig,
+        SETTINGS, SandboxLevel, Setting, Settings, TraceConfig, UrlLists, Weakness, WebhookConfig,
         read_secret_file, secret_variable,
     },
     extension::{Extension, ExtensionFactory},

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-pub use self::page_state::Report;
+pub use self::page_state::{FailedResource, Report};
 use self::request_interceptor::{ORIGIN, RequestInterceptor};
 pub(crate) use self::{page_state::PageState, print::Sink};
 use crate::{chromium::Chromium, devtools::CallError, error::Error, outside::Outside};

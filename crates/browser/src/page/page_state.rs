@@ -20,6 +20,8 @@ pub struct Report {
     /// Files that the page requested and the job does not have, and failed requests to allowed
     /// hosts with the reason.
     pub missing: Vec<String>,
+    /// What did not load, of the page's own and from elsewhere: all of `denied` and `missing`.
+    pub failed: Vec<FailedResource>,
     /// Lines of the console, if requested.
     pub console: Vec<String>,
     /// Exceptions, if requested.
@@ -32,7 +34,31 @@ pub struct Report {
     pub statuses: Vec<(String, u16)>,
 }
 
+/// Something that a page requested and did not get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedResource {
+    /// What it was to be, in the words of Chromium's DevTools: `Stylesheet`, `Image`, `Font`.
+    pub kind: String,
+    /// Chromium's name of the error: `net::ERR_FILE_NOT_FOUND`.
+    pub error: &'static str,
+    /// Its file name, or its address and why it was not loaded.
+    pub what: String,
+}
+
 impl Report {
+    /// Records what did not load.
+    pub(crate) fn push_failed(&mut self, kind: &str, error: &'static str, what: &str) {
+        let what = cut(what);
+        let is_known = |one: &FailedResource| one.kind == kind && one.what == what;
+        if self.failed.len() < MAX_ENTRIES && !self.failed.iter().any(is_known) {
+            self.failed.push(FailedResource {
+                kind: cut(kind),
+                error,
+                what,
+            });
+        }
+    }
+
     /// Records the status of a resource, unless it is 200.
     pub(crate) fn push_status(&mut self, url: &str, status: u16) {
         if status != 200 && self.statuses.len() < MAX_ENTRIES && url.len() <= MAX_ENTRY_BYTES {
@@ -106,16 +132,17 @@ impl PageState {
 
 /// Adds an entry to a list bounded in number and length.
 pub(crate) fn push_bounded(list: &mut Vec<String>, line: impl Into<String>) {
-    let mut line = line.into();
-    if list.len() >= MAX_ENTRIES || list.contains(&line) {
-        return;
+    let line = line.into();
+    if list.len() < MAX_ENTRIES && !list.contains(&line) {
+        list.push(cut(&line));
     }
-    if line.len() > MAX_ENTRY_BYTES {
-        let end = (0..=MAX_ENTRY_BYTES)
-            .rev()
-            .find(|end| line.is_char_boundary(*end));
-        line.truncate(end.unwrap_or(0));
-        line.push('…');
+}
+
+/// A text of bounded length.
+fn cut(text: &str) -> String {
+    if text.len() <= MAX_ENTRY_BYTES {
+        return text.to_owned();
     }
-    list.push(line);
+    let end = text.floor_char_boundary(MAX_ENTRY_BYTES);
+    format!("{}…", &text[..end])
 }

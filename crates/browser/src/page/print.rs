@@ -176,7 +176,9 @@ impl Page {
                     other => other,
                 })?;
                 if let Some(reason) = answer["errorText"].as_str() {
-                    return Err(self.why_not_loaded(url, reason));
+                    // Of the page itself, its address as Chromium writes it, or one that it led to.
+                    let denied = self.page_state.state().not_loaded.clone();
+                    return Err(self.why_not_loaded(denied.as_deref().unwrap_or(url), reason));
                 }
             }
         }

@@ -14,7 +14,7 @@ use super::page_state::{PageState, push_bounded};
 use crate::{
     devtools::{Connection, Event, Events},
     options::{Cookie, File},
-    outside::Outside,
+    outside::{DENIED, LoadFailure, Outside},
 };
 
 /// Origin of documents: a name that never resolves (RFC 2606, section 2).
@@ -181,6 +181,7 @@ impl RequestInterceptor {
         self.page_state.change(|state| {
             state.requests += 1;
             state.last_request = Some(Instant::now());
+            let kind = &paused.resource_type;
             if state.requests > self.max_requests {
                 return Decision::Denied;
             }
@@ -194,7 +195,9 @@ impl RequestInterceptor {
                     return Decision::Blank;
                 }
                 if path != "favicon.ico" {
-                    push_bounded(&mut state.report.missing, path);
+                    let report = &mut state.report;
+                    report.push_failed(kind, "net::ERR_FILE_NOT_FOUND", &path);
+                    push_bounded(&mut report.missing, path);
                 }
                 return Decision::Missing;
             }
@@ -203,6 +206,7 @@ impl RequestInterceptor {
                 state.in_flight += 1;
                 return Decision::Outside;
             }
+            state.report.push_failed(kind, DENIED, url);
             push_bounded(&mut state.report.denied, url);
             Decision::Denied
         })
@@ -250,10 +254,21 @@ impl RequestInterceptor {
                 self.fulfil(&paused.request_id, status, &headers, &body)
                     .await
             }
-            Err(reason) => {
+            Err(failure) if failure.error == DENIED => {
+                self.page_state.change(|state| {
+                    let kind = &paused.resource_type;
+                    state.report.push_failed(kind, DENIED, &url);
+                    push_bounded(&mut state.report.denied, url);
+                });
+                self.deny(&paused);
+            }
+            Err(LoadFailure { error, reason }) => {
                 let line = format!("{url}: {reason}");
-                self.page_state
-                    .change(|state| push_bounded(&mut state.report.missing, line));
+                self.page_state.change(|state| {
+                    let kind = &paused.resource_type;
+                    state.report.push_failed(kind, error, &line);
+                    push_bounded(&mut state.report.missing, line);
+                });
                 let params =
                     json!({ "requestId": paused.request_id, "errorReason": "ConnectionFailed" });
                 self.send("Fetch.failRequest", params);

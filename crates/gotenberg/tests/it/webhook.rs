@@ -66,6 +66,12 @@ fn app(port: u16) -> TestApp {
 fn app_with(port: u16, is_synchronous: bool) -> TestApp {
     TestApp::with(Settings {
         webhook_enable_sync_mode: Some(is_synchronous),
+        ..settings(port)
+    })
+}
+
+fn settings(port: u16) -> Settings {
+    Settings {
         webhook_allowed_hosts: Some(vec![format!("127.0.0.1:{port}")]),
         webhook_allow_private_addresses: Some(true),
         webhook_secret: Some("a secret".to_owned()),
@@ -73,7 +79,7 @@ fn app_with(port: u16, is_synchronous: bool) -> TestApp {
         webhook_max_retries: Some(2),
         webhook_retry_wait_ms: Some(20),
         ..Settings::default()
-    })
+    }
 }
 
 fn flatten(app: &TestApp, port: u16, file: &[u8], more: &[(&str, &str)]) -> Answer {
@@ -161,6 +167,77 @@ fn results_and_errors_go_where_the_client_says() {
     assert_eq!(
         (&told["status"], &told["code"]),
         (&400.into(), &"not-pdf".into())
+    );
+}
+
+#[test]
+fn errors_have_lists_of_their_own() {
+    let (port, got) = receiver(Vec::new());
+    let app = TestApp::with(Settings {
+        webhook_error_deny_list: Some(vec!["/bad$".to_owned()]),
+        ..settings(port)
+    });
+    let file = pdf(&app, "One");
+    assert_eq!(flatten(&app, port, &file, &[]).status, 403);
+    let other = format!("http://127.0.0.1:{port}/other");
+    let more = [("gotenberg-webhook-error-url", other.as_str())];
+    assert_eq!(flatten(&app, port, &file, &more).status, 204);
+    assert!(next(&got).0.starts_with("POST /good HTTP/1.1"));
+    // The list of errors is not that of results.
+    let good = format!("http://127.0.0.1:{port}/bad");
+    let more = [
+        ("gotenberg-webhook-url", good.as_str()),
+        ("gotenberg-webhook-error-url", other.as_str()),
+    ];
+    assert_eq!(flatten(&app, port, &file, &more).status, 204);
+    assert!(next(&got).0.starts_with("POST /bad HTTP/1.1"));
+}
+
+#[test]
+fn webhooks_and_downloads_are_switched_off() {
+    let (port, _got) = receiver(Vec::new());
+    let app = TestApp::with(Settings {
+        webhook_disable: Some(true),
+        api_disable_download_from: Some(true),
+        ..settings(port)
+    });
+    let file = pdf(&app, "One");
+    let answer = flatten(&app, port, &file, &[]);
+    assert_eq!(answer.status, 200);
+    assert!(answer.bytes.starts_with(b"%PDF-"));
+    let body = form(&[
+        ("files", "a.pdf", &file),
+        (
+            "downloadFrom",
+            "",
+            br#"[{"url": "http://nowhere.invalid/"}]"#,
+        ),
+    ]);
+    let headers = [("content-type", "multipart/form-data; boundary=b")];
+    let answer = app.send("POST", "/forms/pdfengines/flatten", &headers, &body);
+    assert_eq!(answer.status, 200, "what is named is not loaded");
+}
+
+#[test]
+fn the_header_of_requests_is_the_one_that_is_set() {
+    let (port, got) = receiver(Vec::new());
+    let app = TestApp::with(Settings {
+        api_correlation_id_header: Some("X-Request".to_owned()),
+        ..settings(port)
+    });
+    let file = pdf(&app, "One");
+    let more = [("x-request", "mine-1")];
+    let answer = flatten(&app, port, &file, &more);
+    assert_eq!(answer.status, 204);
+    assert_eq!(answer.header("x-request"), "mine-1");
+    let (head, _) = next(&got);
+    assert_eq!(field(&head, "x-request"), "mine-1");
+    assert!(!head.to_lowercase().contains("gotenberg-trace"), "{head}");
+    let answer = flatten(&app, port, b"no PDF", &[("gotenberg-webhook-url", "")]);
+    assert_eq!(answer.status, 400);
+    assert!(
+        !answer.header("x-request").is_empty(),
+        "errors have it, too"
     );
 }
 

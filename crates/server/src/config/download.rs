@@ -16,6 +16,9 @@ pub struct DownloadConfig {
     /// Timeout of all files of a form. Milliseconds.
     #[serde(rename = "download_timeout_ms")]
     pub timeout_ms: u64,
+    /// Ignores what forms name.
+    #[serde(rename = "api_disable_download_from")]
+    pub is_disabled: bool,
 }
 
 impl DownloadConfig {
@@ -24,6 +27,7 @@ impl DownloadConfig {
             allowed_hosts: settings.download_allowed_hosts.clone().unwrap_or_default(),
             allow_private_addresses: is_on(settings.download_allow_private_addresses),
             timeout_ms: settings.download_timeout_ms.unwrap_or(30_000),
+            is_disabled: is_on(settings.api_disable_download_from),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Settings of Gotenberg's routes, by its names.
 
+use hyper::header::HeaderName;
 use serde::Serialize;
 
 use super::{ConfigError, DownloadConfig, Settings, UrlLists, is_on};
@@ -16,6 +17,9 @@ pub struct GotenbergConfig {
     /// URLs that are allowed and denied by regular expressions.
     #[serde(flatten)]
     pub urls: UrlLists,
+    /// Header by which clients know their request, in lower case.
+    #[serde(rename = "api_correlation_id_header")]
+    pub trace_header: String,
     /// Switches off `/forms/chromium`.
     pub chromium_disable_routes: bool,
     /// Switches off scripts in the pages of `/forms/chromium`.
@@ -38,7 +42,16 @@ impl GotenbergConfig {
                 hint: Some("use letters, digits, `-`, `_` and `.`, with a slash first".to_owned()),
             });
         }
+        let header = settings.api_correlation_id_header.as_deref();
+        let header = header.unwrap_or("Gotenberg-Trace").to_ascii_lowercase();
+        if HeaderName::from_bytes(header.as_bytes()).is_err() {
+            return Err(ConfigError::new(
+                "API_CORRELATION_ID_HEADER must be the name of a header",
+                "use letters, digits and `-`, as in `X-Correlation-Id`",
+            ));
+        }
         Ok(Self {
+            trace_header: header,
             root_path: format!("{}/", root.trim_end_matches('/')),
             download: DownloadConfig::resolve(settings),
             urls: UrlLists::resolve(settings)?,
@@ -85,6 +98,18 @@ mod tests {
         for wrong in ["", "a", "/a b", "//", "/a?b"] {
             assert!(resolve(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_header_of_requests_has_a_name() {
+        let named = |name: &str| {
+            GotenbergConfig::resolve(&Settings {
+                api_correlation_id_header: Some(name.to_owned()),
+                ..Settings::default()
+            })
+        };
+        assert_eq!(named("X-Request").unwrap().trace_header, "x-request");
+        assert!(named("a b").is_err() && named("").is_err());
     }
 
     #[test]

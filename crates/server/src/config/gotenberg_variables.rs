@@ -22,7 +22,7 @@ enum Unit {
 
 /// Our variables, and Gotenberg's.
 #[rustfmt::skip]
-const VARIABLES: [(&str, &str, Unit); 12] = [
+const VARIABLES: [(&str, &str, Unit); 14] = [
     ("PORT", "API_PORT", Unit::Same),
     ("HOST", "API_BIND_IP", Unit::Same),
     ("RENDER_TIMEOUT_MS", "API_TIMEOUT", Unit::Duration),
@@ -34,6 +34,8 @@ const VARIABLES: [(&str, &str, Unit); 12] = [
     ("WEBHOOK_MAX_RETRIES", "WEBHOOK_MAX_RETRY", Unit::Same),
     ("WEBHOOK_RETRY_WAIT_MS", "WEBHOOK_RETRY_MIN_WAIT", Unit::Duration),
     ("WEBHOOK_TIMEOUT_MS", "WEBHOOK_CLIENT_TIMEOUT", Unit::Duration),
+    ("SHUTDOWN_TIMEOUT_MS", "GOTENBERG_GRACEFUL_SHUTDOWN_DURATION", Unit::Duration),
+    ("API_CORRELATION_ID_HEADER", "API_TRACE_HEADER", Unit::Same),
     // Gotenberg's user may call all of its forms, which needs the scope of renderings.
     ("API_KEY_RENDER", PASSWORD, Unit::Same),
 ];
@@ -47,6 +49,11 @@ pub(super) fn variable(
 ) -> Option<String> {
     let own = set_variable(environment, name);
     own.or_else(|| {
+        if name == "PORT"
+            && let Some(named) = set_variable(environment, "API_PORT_FROM_ENV")
+        {
+            return set_variable(environment, &named);
+        }
         let (_, theirs, unit) = VARIABLES.iter().find(|(ours, ..)| *ours == name)?;
         if *theirs == PASSWORD && !is_on(environment, "API_ENABLE_BASIC_AUTH") {
             return None;
@@ -63,12 +70,30 @@ pub(super) fn variable(
     })
 }
 
-/// Refuses variables that ask for authentication in Gotenberg, where they cannot have that effect here.
+/// Variables that close what is open here: the service does not start with one that it cannot follow.
+const CLOSING: [&str; 4] = [
+    "CHROMIUM_DENY_PUBLIC_IPS",
+    "API_DOWNLOAD_FROM_DENY_PUBLIC_IPS",
+    "WEBHOOK_DENY_PUBLIC_IPS",
+    "API_ENABLE_OIDC_AUTH",
+];
+
+/// Refuses variables that protect something in Gotenberg, where they cannot have that effect here.
 pub(super) fn check(environment: &impl Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
-    if is_on(environment, "API_ENABLE_OIDC_AUTH") {
+    if let Some(name) = CLOSING.iter().find(|name| is_on(environment, name)) {
+        let (why, hint) = match *name {
+            "API_ENABLE_OIDC_AUTH" => (
+                "forms do not take tokens of an identity provider",
+                "set API_KEY_RENDER and remove it; OIDC_ISSUER signs people in to Studio",
+            ),
+            _ => (
+                "hosts that are allowed may have public addresses",
+                "remove it, and name the hosts: nothing else is reached",
+            ),
+        };
         return Err(ConfigError::new(
-            "API_ENABLE_OIDC_AUTH is not supported: forms do not take tokens of an identity provider",
-            "set API_KEY_RENDER and remove it; OIDC_ISSUER signs people in to Studio",
+            format!("{name} is not supported: {why}"),
+            hint,
         ));
     }
     let password = set_variable(environment, PASSWORD);
@@ -120,6 +145,12 @@ mod tests {
             read(&limit, "FORM_MAX_BODY_BYTES").as_deref(),
             Some("5242880")
         );
+        let named = [
+            ("API_PORT_FROM_ENV", "MINE"),
+            ("MINE", "3"),
+            ("API_PORT", "2"),
+        ];
+        assert_eq!(read(&named, "PORT").as_deref(), Some("3"));
         let queue = [("CHROMIUM_MAX_QUEUE_SIZE", "0")];
         assert_eq!(read(&queue, "RENDER_MAX_QUEUE_DEPTH"), None);
     }
@@ -132,7 +163,9 @@ mod tests {
         let on =
             |wanted: &'static str| move |name: &str| (name == wanted).then(|| "true".to_owned());
         assert!(check(&on("API_ENABLE_BASIC_AUTH")).is_err());
-        assert!(check(&on("API_ENABLE_OIDC_AUTH")).is_err());
+        for name in CLOSING {
+            assert!(check(&on(name)).is_err(), "{name}");
+        }
         assert!(check(&on("API_PORT")).is_ok());
     }
 }

@@ -231,6 +231,7 @@ impl Config {
         let lists = [
             ("CHROMIUM_ALLOW_LIST", &urls.chromium_allow_list, self.chromium_allow_private_addresses),
             ("WEBHOOK_ALLOW_LIST", &urls.webhook_allow_list, self.webhook.allow_private_addresses),
+            ("WEBHOOK_ERROR_ALLOW_LIST", &urls.webhook_error_allow_list, self.webhook.allow_private_addresses),
             ("API_DOWNLOAD_FROM_ALLOW_LIST", &urls.api_download_from_allow_list, self.gotenberg.download.allow_private_addresses),
         ];
         for (name, _, _) in lists

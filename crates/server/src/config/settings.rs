@@ -266,6 +266,9 @@ settings! {
         webhook_allowed_hosts: Vec<String> = "WEBHOOK_ALLOWED_HOSTS", "none", "Hosts that results may be sent to, such as `*.example.com`.";
         webhook_allow_list: Vec<String> = "WEBHOOK_ALLOW_LIST", "none", "Regular expressions of URLs that results may be sent to, beside the hosts of `WEBHOOK_ALLOWED_HOSTS`, as Gotenberg has them: without look-around, and none contains a comma. `.+` allows every host on the internet.";
         webhook_deny_list: Vec<String> = "WEBHOOK_DENY_LIST", "none", "Regular expressions of URLs that are denied, whatever allows them.";
+        webhook_error_allow_list: Vec<String> = "WEBHOOK_ERROR_ALLOW_LIST", "none", "Regular expressions of URLs that errors and events may be sent to. Where this or `WEBHOOK_ERROR_DENY_LIST` is set, `WEBHOOK_ALLOW_LIST` and `WEBHOOK_DENY_LIST` are for results only.";
+        webhook_error_deny_list: Vec<String> = "WEBHOOK_ERROR_DENY_LIST", "none", "Regular expressions of URLs that errors and events are not sent to.";
+        webhook_disable: bool = "WEBHOOK_DISABLE", "false", "Gotenberg's forms ignore the headers of webhooks and answer with their result.";
         webhook_allow_private_addresses: bool = "WEBHOOK_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts and URLs.";
         webhook_secret: String = secret "WEBHOOK_SECRET", "none", "HMAC-SHA256 key that signs webhook deliveries; without it they are not signed.";
         webhook_enable_sync_mode: bool = "WEBHOOK_ENABLE_SYNC_MODE", "false", "Gotenberg's forms with a webhook are answered when their result is delivered, and not when they are accepted.";
@@ -278,11 +281,13 @@ settings! {
         download_allowed_hosts: Vec<String> = "DOWNLOAD_ALLOWED_HOSTS", "none", "Hosts from which Gotenberg's `downloadFrom` may load files, such as `*.example.com`.";
         api_download_from_allow_list: Vec<String> = "API_DOWNLOAD_FROM_ALLOW_LIST", "none", "Regular expressions of URLs that `downloadFrom` may load, beside the hosts of `DOWNLOAD_ALLOWED_HOSTS`, as Gotenberg has them: without look-around, and none contains a comma. `.+` allows every host on the internet.";
         api_download_from_deny_list: Vec<String> = "API_DOWNLOAD_FROM_DENY_LIST", "none", "Regular expressions of URLs that are denied, whatever allows them.";
+        api_disable_download_from: bool = "API_DISABLE_DOWNLOAD_FROM", "false", "Forms ignore `downloadFrom`.";
         download_allow_private_addresses: bool = "DOWNLOAD_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts and URLs.";
         download_timeout_ms: u64 = "DOWNLOAD_TIMEOUT_MS", "30000", "Timeout of all files that a form names.";
     }
     "Gotenberg's routes" {
         api_root_path: String = "API_ROOT_PATH", "/", "Path before Gotenberg's routes, such as `/gotenberg/`; they answer without it, too. The other routes of the service have none.";
+        api_correlation_id_header: String = "API_CORRELATION_ID_HEADER", "Gotenberg-Trace", "Name of the header by which clients of Gotenberg's forms know their request: they may set it, and it is in the response and in deliveries.";
         chromium_disable_routes: bool = "CHROMIUM_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/chromium` answer 404.";
         chromium_disable_javascript: bool = "CHROMIUM_DISABLE_JAVASCRIPT", "false", "The pages of Gotenberg's routes below `/forms/chromium` run no scripts.";
         libreoffice_disable_routes: bool = "LIBREOFFICE_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/libreoffice` answer 404.";

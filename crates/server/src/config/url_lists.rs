@@ -14,6 +14,8 @@ pub struct UrlLists {
     api_download_from_deny_list: Vec<String>,
     pub(super) webhook_allow_list: Vec<String>,
     webhook_deny_list: Vec<String>,
+    pub(super) webhook_error_allow_list: Vec<String>,
+    webhook_error_deny_list: Vec<String>,
     /// URLs of pages and of what they load.
     #[serde(skip)]
     pub chromium: UrlRules,
@@ -23,6 +25,9 @@ pub struct UrlLists {
     /// URLs of webhooks.
     #[serde(skip)]
     pub webhook: UrlRules,
+    /// URLs of errors and events of webhooks, where there are lists for them.
+    #[serde(skip)]
+    pub webhook_error: Option<UrlRules>,
 }
 
 impl UrlLists {
@@ -35,9 +40,12 @@ impl UrlLists {
             api_download_from_deny_list: list(&settings.api_download_from_deny_list),
             webhook_allow_list: list(&settings.webhook_allow_list),
             webhook_deny_list: list(&settings.webhook_deny_list),
+            webhook_error_allow_list: list(&settings.webhook_error_allow_list),
+            webhook_error_deny_list: list(&settings.webhook_error_deny_list),
             chromium: UrlRules::default(),
             download: UrlRules::default(),
             webhook: UrlRules::default(),
+            webhook_error: None,
         };
         let rules = |prefix: &str, allowed: &[String], denied: &[String]| {
             UrlRules::new(allowed, denied).map_err(|error| {
@@ -62,6 +70,13 @@ impl UrlLists {
             &lists.webhook_allow_list,
             &lists.webhook_deny_list,
         )?;
+        let (allowed, denied) = (
+            &lists.webhook_error_allow_list,
+            &lists.webhook_error_deny_list,
+        );
+        if !allowed.is_empty() || !denied.is_empty() {
+            lists.webhook_error = Some(rules("WEBHOOK_ERROR", allowed, denied)?);
+        }
         Ok(lists)
     }
 }

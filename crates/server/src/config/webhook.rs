@@ -18,6 +18,9 @@ pub struct WebhookConfig {
     /// Answers forms with a webhook after the delivery.
     #[serde(rename = "webhook_enable_sync_mode")]
     pub is_synchronous: bool,
+    /// Ignores the headers of webhooks.
+    #[serde(rename = "webhook_disable")]
+    pub is_disabled: bool,
     /// Deferred requests in execution at once, with their deliveries.
     #[serde(rename = "webhook_max_queue")]
     pub max_queue: u32,
@@ -39,6 +42,7 @@ impl WebhookConfig {
             allowed_hosts: settings.webhook_allowed_hosts.clone().unwrap_or_default(),
             allow_private_addresses: is_on(settings.webhook_allow_private_addresses),
             is_synchronous: is_on(settings.webhook_enable_sync_mode),
+            is_disabled: is_on(settings.webhook_disable),
             max_queue: settings.webhook_max_queue.unwrap_or(16),
             max_retries: settings.webhook_max_retries.unwrap_or(4),
             retry_wait_ms: settings.webhook_retry_wait_ms.unwrap_or(1_000),
