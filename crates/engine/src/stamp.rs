@@ -104,6 +104,10 @@ impl Engine {
         options: &RenderOptions,
     ) -> Result<Stamp, Error> {
         // How large it is without a scale, and what a multiple of its own size is.
+        let said = match &source {
+            StampSource::Text(text) => Some(text.clone()),
+            StampSource::Picture(_) | StampSource::Pdf(..) => None,
+        };
         let (file, page, own, unit) = match source {
             StampSource::Text(text) => {
                 let own = look.font_size.map_or(-PART, |_| 1.0);
@@ -139,6 +143,7 @@ impl Engine {
             file,
             page,
             trimmed: own.is_some(),
+            text: said,
             above: look.above,
             pages: look.pages,
             opacity: look.opacity,

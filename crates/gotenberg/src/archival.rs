@@ -45,6 +45,7 @@ pub(crate) fn archive_of(standard: Option<&str>, accessible: bool) -> Option<Arc
     (accessible || part != Part::None).then_some(Archive {
         part,
         accessible,
+        lenient: true,
         extension: None,
     })
 }

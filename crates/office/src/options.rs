@@ -264,8 +264,15 @@ impl Options {
         }
     }
 
+    /// Whether a PDF is to satisfy PDF/UA.
+    #[must_use]
+    pub fn makes_accessible(&self) -> bool {
+        self.pdf.contains(&Property::new("PDFUACompliance", true))
+    }
+
     /// Whether the result will be encrypted.
-    pub(crate) fn encrypts(&self) -> bool {
+    #[must_use]
+    pub fn encrypts(&self) -> bool {
         let mut all = self.pdf.iter().chain(&self.data);
         all.any(|it| it.name.ends_with("Password"))
     }

@@ -35,6 +35,7 @@ mod repair;
 mod rotate;
 mod signature;
 mod stamp;
+mod stamp_text;
 mod structure;
 mod table;
 mod text;
@@ -42,7 +43,7 @@ mod write;
 mod xmp;
 
 pub use self::{
-    archive::{Archive, Part, srgb_profile},
+    archive::{Archive, Part, Validation, make_accessible, srgb_profile, validate},
     attachment::{Attachment, RELATIONSHIPS, read_attachments},
     bookmark::{Bookmark, read_bookmarks},
     compose::{Composition, Placement, compose},

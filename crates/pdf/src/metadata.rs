@@ -61,6 +61,9 @@ pub fn read_metadata(file: &[u8], limits: &Limits) -> Result<Metadata, Error> {
                 .map(|text| ("Copyright".to_owned(), text.into())),
         );
         metadata.extend(kept.marked.map(|flag| ("Marked".to_owned(), flag.into())));
+        // What was written as the version is read as the version, as ExifTool does.
+        let version = kept.version.and_then(|text| text.parse::<f64>().ok());
+        metadata.extend(version.map(|number| ("PDFVersion".to_owned(), number.into())));
     }
     let Some(Object::Dictionary(info)) = value(&document, &document.trailer, b"Info") else {
         return Ok(metadata);
@@ -113,6 +116,11 @@ fn kept(document: &Document) -> Option<Kept> {
         false => stream.content.clone(),
     };
     Some(xmp::read(&bytes))
+}
+
+/// The standards that a file says it satisfies.
+pub(crate) fn claims(document: &Document) -> Vec<String> {
+    kept(document).unwrap_or_default().claims()
 }
 
 /// Changes metadata fields; an empty text removes a field. If the file has XMP, or if `Copyright`,
@@ -190,7 +198,7 @@ pub(crate) fn write_packet(
 }
 
 /// A file without compressed objects stays that way: PDF/A-1 does not allow them.
-fn has_compressed_objects(file: &[u8]) -> bool {
+pub(crate) fn has_compressed_objects(file: &[u8]) -> bool {
     file.windows(7).any(|it| it == b"/ObjStm")
 }
 

@@ -1,8 +1,13 @@
 //! Reads files within limits, and writes them.
 
-use lopdf::{Document, LoadOptions, Object, ObjectId, SaveOptions, xref::XrefRecovery};
+use lopdf::{Document, LoadOptions, Object, ObjectId, xref::XrefRecovery};
 
-use crate::{Error, repair::unreadable, table::wrong_entries, write::compact};
+use crate::{
+    Error,
+    repair::unreadable,
+    table::wrong_entries,
+    write::{compact, plain},
+};
 
 /// Limits of a file that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,16 +171,12 @@ fn is_object_stream(mut name: &[u8]) -> bool {
 /// Compression of what is written: no effort is spared where files are to be small.
 pub(crate) const LEVEL: u32 = 6;
 
-/// Serializes a file, with its objects compressed if `modern`.
+/// Serializes a file, with its objects compressed if `modern`, and takes its objects.
 pub(crate) fn save(document: &mut Document, modern: bool) -> Result<Vec<u8>, Error> {
-    if modern {
-        return compact(document, LEVEL);
+    match modern {
+        true => compact(document, LEVEL),
+        false => Ok(plain(document)),
     }
-    let mut bytes = Vec::new();
-    document
-        .save_with_options(&mut bytes, SaveOptions::default())
-        .map_err(|error| Error::NotWritten(std::io::Error::other(error)))?;
-    Ok(bytes)
 }
 
 /// Follows references to the object itself.

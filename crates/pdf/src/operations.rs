@@ -291,14 +291,19 @@ impl Operations {
             && self.archive.is_none()
     }
 
-    fn changed<B: AsRef<[u8]>>(
+    /// Takes the bytes of the file, which would be held beside its objects.
+    fn changed<B: AsRef<[u8]> + From<Vec<u8>>>(
         &self,
-        file: &NamedFile<B>,
+        file: &mut NamedFile<B>,
         bookmarks: Option<&Bookmarks>,
         conditions: &Conditions<'_>,
     ) -> Result<Vec<u8>, Error> {
         let limits = &conditions.limits;
         let mut document = open(file.bytes.as_ref(), limits)?;
+        let before = std::mem::replace(&mut file.bytes, Vec::new().into());
+        let size_bytes_before = before.as_ref().len();
+        let is_compared = self.optimization.is_some() && self.only_optimizes();
+        let before = is_compared.then_some(before);
         if is_signed(&document) {
             return Err(Error::Signed);
         }
@@ -323,7 +328,7 @@ impl Operations {
             attach(&mut document, &self.attachments)?;
         }
         if let Some(how) = &self.archive {
-            archive(&mut document, how)?;
+            archive(&mut document, how, &file.name)?;
         }
         if let Some(how) = &self.optimization {
             optimize(&mut document, how, conditions.checkpoint)?;
@@ -334,15 +339,16 @@ impl Operations {
             return save(&mut document, false);
         }
         if self.optimization.is_some() {
-            let before = file.bytes.as_ref();
-            let mut made = compact(&document, SMALLEST)?;
-            if made.len() >= before.len() && self.only_optimizes() {
-                made = before.to_vec();
+            let mut made = compact(&mut document, SMALLEST)?;
+            if let Some(before) = before
+                && made.len() >= size_bytes_before
+            {
+                made = before.as_ref().to_vec();
             }
             (conditions.note)(Note {
                 file: file.name.clone(),
                 what: NoteKind::Optimized {
-                    size_bytes_before: before.len(),
+                    size_bytes_before,
                     size_bytes: made.len(),
                 },
             });

@@ -12,6 +12,7 @@ use crate::{
     overlay::{Drawing, Layer, overlay},
     page_form::{LEFT_OUT, MAX_CONTENT, area, matrix_of, unmarked},
     pages::chosen,
+    stamp_text::text_form,
 };
 
 /// Maximum number of objects that the page of a stamp refers to.
@@ -30,6 +31,8 @@ pub struct Stamp {
     pub page: u32,
     /// Whether what its page draws counts as its size, and not the page.
     pub trimmed: bool,
+    /// What it says, if its page draws that without text: readers find and copy it.
+    pub text: Option<String>,
     /// Whether it is drawn above the content, and not below it.
     pub above: bool,
     /// Pages that it is drawn on, as in `1-3,7`; all without it.
@@ -104,6 +107,8 @@ pub(crate) fn draw(document: &mut Document, stamp: &Stamp, limits: &Limits) -> R
         return Err(Error::BadStamp("has no page of this number"));
     };
     let (form, size) = import(document, &source, page, stamp.trimmed)?;
+    let text = stamp.text.as_deref();
+    let text = text.and_then(|text| text_form(document, text));
     let pages: Vec<ObjectId> = document.page_iter().collect();
     let layer = match stamp.above {
         true => Layer::Above,
@@ -117,12 +122,18 @@ pub(crate) fn draw(document: &mut Document, stamp: &Stamp, limits: &Limits) -> R
                 "has an angle, offset or scale that is no number",
             ));
         }
-        let drawing = Drawing {
+        let drawn = Drawing {
             form,
             matrix,
             opacity: stamp.opacity,
         };
-        overlay(document, page, &[drawing], layer)?;
+        let said = text.map(|form| Drawing {
+            form,
+            matrix,
+            opacity: 1.0,
+        });
+        let drawings: Vec<Drawing> = std::iter::once(drawn).chain(said).collect();
+        overlay(document, page, &drawings, layer)?;
     }
     Ok(())
 }

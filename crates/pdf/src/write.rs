@@ -1,6 +1,8 @@
-//! The bytes of a file: objects in compressed streams, and a compressed table of them (7.5.7, 7.5.8).
+//! The bytes of a file: objects in compressed streams, and a compressed table of them (7.5.7, 7.5.8),
+//! or neither compressed (7.5.4). Objects are dropped as they are written: a large file is in memory
+//! once, and not twice.
 
-use std::io::Write as _;
+use std::{collections::BTreeMap, io::Write as _, mem::take};
 
 use lopdf::{Dictionary, Document, Object, ObjectId, StringFormat};
 
@@ -29,24 +31,20 @@ enum Place {
     In(u32, usize),
 }
 
-/// Serializes a file that is not encrypted; `level` is that of its compressed objects, from 1 to 9.
-pub(crate) fn compact(document: &Document, level: u32) -> Result<Vec<u8>, Error> {
-    let size = (document.objects.values())
-        .map(|object| match object {
-            Object::Stream(stream) => stream.content.len() + 256,
-            _ => 32,
-        })
-        .sum();
-    let mut file = Vec::with_capacity(size);
+/// Serializes a file that is not encrypted, and takes its objects; `level` is that of its compressed
+/// objects, from 1 to 9.
+pub(crate) fn compact(document: &mut Document, level: u32) -> Result<Vec<u8>, Error> {
+    let objects = take(&mut document.objects);
     let version = match document.version.as_str() {
         older if older < "1.5" => "1.5",
         version => version,
     };
-    file.extend(format!("%PDF-{version}\n%\u{e2}\u{e3}\u{cf}\n").into_bytes());
-    let mut places: Vec<(u32, Place)> = Vec::with_capacity(document.objects.len());
-    let mut packed: Vec<(u32, &Object)> = Vec::new();
-    for (&(number, generation), object) in &document.objects {
-        if number == 0 || is_of_the_old_file(object) {
+    let mut file = head(version, &objects);
+    let mut places: Vec<(u32, Place)> = Vec::with_capacity(objects.len());
+    let mut packed: Vec<(u32, Object)> = Vec::new();
+    let last = objects.keys().next_back().map_or(0, |id| id.0);
+    for ((number, generation), object) in objects {
+        if number == 0 || is_of_the_old_file(&object) {
             continue;
         }
         if generation == 0 && !matches!(object, Object::Stream(_)) {
@@ -54,9 +52,8 @@ pub(crate) fn compact(document: &Document, level: u32) -> Result<Vec<u8>, Error>
             continue;
         }
         places.push((number, Place::At(file.len(), generation)));
-        indirect(&mut file, (number, generation), object);
+        indirect(&mut file, (number, generation), &object);
     }
-    let last = document.objects.keys().next_back().map_or(0, |id| id.0);
     let groups = packed.len().div_ceil(OBJECTS_OF_A_STREAM) as u32;
     // The streams and the table have the numbers behind it.
     if last.checked_add(groups + 1).is_none() {
@@ -73,6 +70,63 @@ pub(crate) fn compact(document: &Document, level: u32) -> Result<Vec<u8>, Error>
     }
     table(&mut file, next, places, &document.trailer)?;
     Ok(file)
+}
+
+/// Serializes a file without compressed objects, as PDF/A-1 and encrypted files are, and takes its
+/// objects.
+pub(crate) fn plain(document: &mut Document) -> Vec<u8> {
+    let objects = take(&mut document.objects);
+    let mut file = head(&document.version, &objects);
+    let mut places: BTreeMap<u32, (usize, u16)> = BTreeMap::new();
+    for ((number, generation), object) in objects {
+        if number == 0 || is_of_the_old_file(&object) {
+            continue;
+        }
+        // The newest generation of a number is the object.
+        places.insert(number, (file.len(), generation));
+        indirect(&mut file, (number, generation), &object);
+    }
+    let start = file.len();
+    file.extend(b"xref\n0 1\n0000000000 65535 f \n");
+    let mut numbers: Vec<u32> = places.keys().copied().collect();
+    let last = numbers.last().copied().unwrap_or_default();
+    while let Some(first) = numbers.first().copied() {
+        let run = (0..).zip(&numbers);
+        let count = run
+            .take_while(|(step, number)| first.checked_add(*step) == Some(**number))
+            .count();
+        text(&mut file, format_args!("{first} {count}\n"));
+        for number in numbers.drain(..count) {
+            let (at, generation) = places.get(&number).copied().unwrap_or_default();
+            text(&mut file, format_args!("{at:010} {generation:05} n \n"));
+        }
+    }
+    text(
+        &mut file,
+        format_args!("trailer\n<</Size {}", u64::from(last) + 1),
+    );
+    for (key, value) in &document.trailer {
+        if key == b"Encrypt" || !STALE.contains(&key.as_slice()) {
+            entry(&mut file, key, value);
+        }
+    }
+    text(&mut file, format_args!(">>\nstartxref\n{start}\n%%EOF\n"));
+    file
+}
+
+/// The first lines of a file, with room for all of it.
+fn head(version: &str, objects: &BTreeMap<ObjectId, Object>) -> Vec<u8> {
+    let size = (objects.values())
+        .map(|object| match object {
+            Object::Stream(stream) => stream.content.len() + 256,
+            _ => 32,
+        })
+        .sum();
+    let mut file = Vec::with_capacity(size);
+    // Four bytes that are not ASCII say that the file is binary (7.5.2).
+    text(&mut file, format_args!("%PDF-{version}\n"));
+    file.extend(b"%\xe2\xe3\xcf\xd3\n");
+    file
 }
 
 fn is_of_the_old_file(object: &Object) -> bool {
@@ -92,7 +146,7 @@ fn indirect(file: &mut Vec<u8>, (number, generation): ObjectId, object: &Object)
 fn object_stream(
     file: &mut Vec<u8>,
     number: u32,
-    group: &[(u32, &Object)],
+    group: &[(u32, Object)],
     level: u32,
 ) -> Result<(), Error> {
     let mut body = Vec::new();
@@ -311,9 +365,9 @@ mod tests {
         let root = document.add_object(dictionary! {});
         document.trailer.set("Root", root);
         document.objects.insert((u32::MAX - 2, 0), 7.into());
-        assert!(compact(&document, 1).is_ok());
+        assert!(compact(&mut document.clone(), 1).is_ok());
         document.objects.insert((u32::MAX - 1, 0), 7.into());
-        let refused = compact(&document, 1);
+        let refused = compact(&mut document, 1);
         assert!(matches!(refused, Err(Error::Malformed(_))), "{refused:?}");
     }
 
@@ -331,10 +385,8 @@ mod tests {
         document.objects.insert((500, 3), 7.into());
         document.trailer.set("Root", value);
         document.trailer.set("Prev", 1);
-        let bytes = compact(&document, 9).expect("a file");
-        let read = Document::load_mem(&bytes).expect("a file");
-        assert_eq!(read.version, "1.5");
-        assert!(!read.trailer.has(b"Prev"));
+        let old = plain(&mut document.clone());
+        let new = compact(&mut document, 9).expect("a file");
         let mut expected = values;
         expected.set(
             "R",
@@ -346,8 +398,14 @@ mod tests {
                 true.into(),
             ],
         );
-        assert_eq!(read.get_dictionary(value).expect("it"), &expected);
-        assert_eq!(read.get_object((500, 3)).expect("it"), &7.into());
-        assert!(read.has_object((400, 0)));
+        for (bytes, version) in [(old, "1.3"), (new, "1.5")] {
+            let read = Document::load_mem(&bytes).expect("a file");
+            assert_eq!(read.version, version);
+            assert!(read.xref_recovery.is_none(), "its table is sound");
+            assert!(!read.trailer.has(b"Prev"));
+            assert_eq!(read.get_dictionary(value).expect("it"), &expected);
+            assert_eq!(read.get_object((500, 3)).expect("it"), &7.into());
+            assert!(read.has_object((400, 0)));
+        }
     }
 }

@@ -48,6 +48,18 @@ impl Kept {
     }
 }
 
+impl Kept {
+    /// The standards that the file says it satisfies: `PDF/A-2b`, `PDF/UA-1`.
+    pub(crate) fn claims(&self) -> Vec<String> {
+        let archival = self.pdf_a.as_ref().map(|(part, conformance)| {
+            let level = conformance.as_deref().unwrap_or_default();
+            format!("PDF/A-{part}{}", level.to_ascii_lowercase())
+        });
+        let accessible = self.pdf_ua.as_ref().map(|part| format!("PDF/UA-{part}"));
+        archival.into_iter().chain(accessible).collect()
+    }
+}
+
 /// The schema of the properties of PDF/UA.
 const UA_SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
     <pdfaSchema:schema>PDF/UA identification</pdfaSchema:schema>\

@@ -59,6 +59,28 @@ fn results_are_what_they_say() {
     let pdf = ("a.pdf", &plain[..]);
     let folder = tempfile::tempdir().unwrap();
     let mut pairs = Vec::new();
+    // Both standards at once, of documents that have no title, and with words drawn on pages.
+    let text = ("notes.txt", &b"Some words."[..]);
+    let stamped = [
+        ("stampSource", "text"),
+        ("stampExpression", "Paid"),
+        ("pdfa", "PDF/A-2b"),
+    ];
+    let both = |standard: &'static str| [("pdfa", standard), ("pdfua", "true")];
+    let mut add = |path: &str, file, fields: &[(&str, &str)], flavours: &[&str]| {
+        let made = form(&service, path, file, fields);
+        let place = folder.path().join(format!("both-{}.pdf", pairs.len()));
+        std::fs::write(&place, made).unwrap();
+        for flavour in flavours {
+            pairs.extend([(*flavour).to_owned(), place.display().to_string()]);
+        }
+    };
+    add(office, text, &both("PDF/A-1b"), &["1b", "ua1"]);
+    add(office, text, &both("PDF/A-2b"), &["2b", "ua1"]);
+    // LibreOffice draws the page anew, and its pictures lose their alternative texts.
+    add(chromium, page, &both("PDF/A-1b"), &["1b"]);
+    add(chromium, page, &both("PDF/A-3b"), &["3b", "ua1"]);
+    add("/forms/pdfengines/stamp", pdf, &stamped, &["2b"]);
     for (number, (path, file, field, value, flavour)) in [
         (office, word, "pdfa", "PDF/A-1b", "1b"),
         (office, word, "pdfa", "PDF/A-2b", "2b"),

@@ -345,3 +345,29 @@ fn mistakes_say_what_to_do() {
         assert!(!folder.join("b.pdf").exists());
     }
 }
+
+#[test]
+fn files_of_ours_are_found_to_be_what_they_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("a folder"));
+    for (example, standards) in [
+        ("bench-invoice", &["PDF/UA-1"][..]),
+        ("invoice-xrechnung-de", &["PDF/A-3b", "PDF/UA-1"]),
+    ] {
+        let example = root.join("../../examples").join(example);
+        let file = |name: &str| example.join(name).display().to_string();
+        let (template, data) = (file("template.json"), file("data.json"));
+        done(folder, &["render", &template, &data, "-o", "a.pdf"]);
+        let said = done(folder, &["pdf", "validate", "a.pdf"]);
+        let said: Json = serde_json::from_str(&said).expect("JSON");
+        assert_eq!(said["a.pdf"]["valid"], true, "{said}");
+        assert_eq!(said["a.pdf"]["standards"], json!(standards), "{said}");
+    }
+    let wanted = ["pdf", "validate", "a.pdf", "--standard", "pdf-a-2b"];
+    let refused = platen(folder, &wanted);
+    assert!(!refused.status.success(), "it is PDF/A-3b");
+    let wrong = ["pdf", "validate", "a.pdf", "--standard", "pdf-a-9"];
+    let refused = platen(folder, &wrong);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("pdf-a-2b"));
+}

@@ -37,8 +37,8 @@ pub(super) fn embedded_invoice(
     };
     let archive = Archive {
         part: Part::Three,
-        accessible: false,
         extension: Some(extension),
+        ..Archive::default()
     };
     Ok((attachment, archive))
 }

@@ -7,6 +7,7 @@ mod fill;
 mod invoice;
 mod sign;
 mod stamp;
+mod validate;
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -19,11 +20,11 @@ use platen_pdf::{
 use platen_render::RenderOptions;
 use serde::Deserialize;
 
-pub use self::error::PdfChangeError;
 use self::{
     compose::PlacementChange, error::wrong, invoice::embedded_invoice, sign::SignChange,
     stamp::StampChange,
 };
+pub use self::{error::PdfChangeError, validate::validate_pdf};
 use crate::{Engine, media_type_of};
 
 /// Maximum number of changes of a list.
@@ -425,7 +426,7 @@ fn archive(standard: Option<ArchiveStandard>, accessible: bool) -> Result<Archiv
             None => Part::None,
         },
         accessible,
-        extension: None,
+        ..Archive::default()
     })
 }
 

@@ -50,7 +50,7 @@ macro_rules! each_stage {
         $made! {
     stage_merge, "merge", "/forms/pdf/merge",
         "Gotenberg 9: merges PDF files in the order of their names.",
-        [optional("fileBookmarks", Kind::Refused)], translate::merge;
+        [optional("fileBookmarks", Kind::Truth)], translate::merge;
     stage_split, "split", "/forms/pdf/split",
         "Gotenberg 9: takes PDF files apart.",
         [optional("every", Kind::Integer), optional("ranges", Kind::Json)],

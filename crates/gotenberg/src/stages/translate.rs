@@ -50,8 +50,9 @@ fn without_nulls(mut operation: Json) -> Json {
     operation
 }
 
-pub(super) fn merge(_: &Given) -> Translation {
-    plain(json!({"do": "merge"}))
+pub(super) fn merge(given: &Given) -> Translation {
+    let file_bookmarks = given.get("fileBookmarks") == Some(&Json::Bool(true));
+    plain(json!({"do": "merge", "fileBookmarks": file_bookmarks}))
 }
 
 pub(super) fn split(given: &Given) -> Translation {

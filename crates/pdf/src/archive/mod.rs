@@ -5,21 +5,26 @@
 //! that are not embedded, ink colors without a profile, content from outside of the file.
 
 mod annotations;
+mod artifacts;
 mod check;
 mod color_profile;
 mod dictionaries;
 mod mend;
 mod once;
+mod validate;
 
 use std::collections::HashSet;
 
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 
-pub use self::color_profile::srgb_profile;
+pub use self::{
+    color_profile::srgb_profile,
+    validate::{Validation, validate},
+};
 use crate::{
-    Error,
-    metadata::write_packet,
-    open::{array, dictionary as dictionary_of, value},
+    Error, Limits,
+    metadata::{has_compressed_objects, text_string, write_packet},
+    open::{array, dictionary as dictionary_of, open, save, value},
     xmp::Extension,
 };
 
@@ -33,6 +38,9 @@ pub struct Archive {
     pub part: Part,
     /// Whether the file is to satisfy PDF/UA-1 as well. Its structure is taken as it is.
     pub accessible: bool,
+    /// Whether an accessible file is made of one that lacks something: without a title it gets its
+    /// name, and pictures without an alternative text stay. Otherwise such a file is refused.
+    pub lenient: bool,
     /// What its metadata says of an e-invoice.
     pub extension: Option<Extension>,
 }
@@ -59,8 +67,8 @@ impl Part {
     }
 }
 
-/// Makes `document` archival, accessible or both.
-pub(crate) fn archive(document: &mut Document, archive: &Archive) -> Result<(), Error> {
+/// Makes `document`, of the file `name`, archival, accessible or both.
+pub(crate) fn archive(document: &mut Document, archive: &Archive, name: &str) -> Result<(), Error> {
     let mut reasons = Vec::new();
     if archive.part != Part::None {
         mend::mend(document, &mut reasons)?;
@@ -70,7 +78,12 @@ pub(crate) fn archive(document: &mut Document, archive: &Archive) -> Result<(), 
         output_intent(document)?;
     }
     if archive.accessible {
-        accessible(document, &mut reasons)?;
+        let stem = name.strip_suffix(".pdf").unwrap_or(name).trim();
+        let title = Some(stem).filter(|stem| archive.lenient && !stem.is_empty());
+        accessible(document, title, &mut reasons)?;
+        if !archive.lenient {
+            artifacts::check_figures(document, &mut reasons);
+        }
     }
     if !reasons.is_empty() {
         reasons.sort();
@@ -100,9 +113,29 @@ pub(crate) fn archive(document: &mut Document, archive: &Archive) -> Result<(), 
         }
         kept.extension.clone_from(&archive.extension);
     })?;
-    identify(document)?;
-    document.version = "1.7".to_owned();
+    if archive.part != Part::None {
+        identify(document)?;
+        document.version = "1.7".to_owned();
+    }
     Ok(())
+}
+
+/// Makes `file` satisfy PDF/UA-1 as far as it can, with `name` as its title if it has none; what
+/// else it claims to be, it stays. For files of LibreOffice, whose metadata does not say all that it
+/// needs to.
+///
+/// # Errors
+/// The file cannot be read, or lacks what cannot be added: its structure or its language.
+pub fn make_accessible(file: &[u8], name: &str, limits: &Limits) -> Result<Vec<u8>, Error> {
+    let mut document = open(file, limits)?;
+    let how = Archive {
+        part: Part::None,
+        accessible: true,
+        lenient: true,
+        extension: None,
+    };
+    archive(&mut document, &how, name)?;
+    save(&mut document, has_compressed_objects(file))
 }
 
 /// Gives the file identifiers, if it has none.
@@ -209,8 +242,29 @@ fn output_intent(document: &mut Document) -> Result<(), Error> {
     Ok(())
 }
 
+fn has_title(document: &Document) -> bool {
+    let info = value(document, &document.trailer, b"Info");
+    let title = info.and_then(|info| value(document, info.as_dict().ok()?, b"Title"));
+    let title = title.and_then(|title| lopdf::decode_text_string(title).ok());
+    title.is_some_and(|title| !title.trim().is_empty())
+}
+
+fn set_title(document: &mut Document, title: &str) {
+    let mut info = match value(document, &document.trailer, b"Info") {
+        Some(Object::Dictionary(info)) => info.clone(),
+        _ => Dictionary::new(),
+    };
+    info.set("Title", text_string(title));
+    let info = document.add_object(info);
+    document.trailer.set("Info", info);
+}
+
 /// What PDF/UA-1 asks of the whole file (ISO 14289-1, 7.1 and 7.2).
-fn accessible(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), Error> {
+fn accessible(
+    document: &mut Document,
+    title: Option<&str>,
+    reasons: &mut Vec<String>,
+) -> Result<(), Error> {
     let catalog = document.catalog()?;
     if value(document, catalog, b"StructTreeRoot").is_none() {
         reasons.push("it has no structure: make it with tags".to_owned());
@@ -220,11 +274,10 @@ fn accessible(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), 
     if language.is_none_or(|language| language.trim().is_empty()) {
         reasons.push("it does not say its language".to_owned());
     }
-    let info = value(document, &document.trailer, b"Info");
-    let title = info.and_then(|info| value(document, info.as_dict().ok()?, b"Title"));
-    let title = title.and_then(|title| lopdf::decode_text_string(title).ok());
-    if title.is_none_or(|title| title.trim().is_empty()) {
-        reasons.push("it has no title".to_owned());
+    match (has_title(document), title) {
+        (true, _) => {}
+        (false, Some(title)) => set_title(document, title),
+        (false, None) => reasons.push("it has no title".to_owned()),
     }
     let mut preferences = match value(document, document.catalog()?, b"ViewerPreferences") {
         Some(Object::Dictionary(preferences)) => preferences.clone(),
@@ -241,5 +294,6 @@ fn accessible(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), 
             document.get_dictionary_mut(page)?.set("Tabs", "S");
         }
     }
+    artifacts::mark(document)?;
     annotations::name_links(document)
 }

@@ -1,7 +1,9 @@
 //! PDF/A of files that others made: what is mended, and what is refused with its rule.
 
 use lopdf::{Document, Object, Stream, dictionary};
-use platen_pdf::{Archive, Conditions, Error, NamedFile, Operations, Part, read_metadata};
+use platen_pdf::{
+    Archive, Conditions, Error, NamedFile, Operations, Part, read_metadata, validate,
+};
 
 /// A page with `content` and `resources`, and `catalog` entries.
 fn page(content: &str, resources: lopdf::Dictionary, catalog: lopdf::Dictionary) -> Vec<u8> {
@@ -49,6 +51,56 @@ fn reasons(bytes: Vec<u8>) -> String {
         Err(Error::NotArchival { reasons, .. }) => reasons,
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn what_archive_makes_is_valid_and_what_it_changes_is_listed() {
+    let script = dictionary! {
+        "OpenAction" => dictionary! { "S" => "JavaScript", "JS" => Object::string_literal("1") },
+    };
+    let file = page("1 0 0 rg 0 0 9 9 re f", dictionary! {}, script);
+    let limits = platen_pdf::Limits::default();
+    let plain = validate(&file, None, &limits).expect("a file");
+    assert!(!plain.valid && plain.standards.is_empty());
+    assert_eq!(
+        plain.problems,
+        ["it does not say that it satisfies a standard"]
+    );
+    let how = Archive {
+        part: Part::Two,
+        ..Archive::default()
+    };
+    let before = validate(&file, Some(&how), &limits).expect("a file");
+    assert!(!before.valid && before.problems.is_empty(), "{before:?}");
+    assert_eq!(before.standards, ["PDF/A-2b"]);
+    let all = before.changes.join("; ");
+    for part in [
+        "OpenAction",
+        "OutputIntents",
+        "identifier",
+        "AA",
+        "not say that it is PDF/A-2b",
+    ] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    let made = archived(file, Part::Two).expect("a file");
+    for how in [None, Some(&how)] {
+        let after = validate(&made, how, &limits).expect("a file");
+        assert!(after.valid, "{after:?}");
+        assert_eq!(after.claims, ["PDF/A-2b"]);
+    }
+    let other = Archive {
+        part: Part::Three,
+        ..Archive::default()
+    };
+    let other = validate(&made, Some(&other), &limits).expect("a file");
+    assert_eq!(
+        other.changes,
+        ["its metadata does not say that it is PDF/A-3b"]
+    );
+    let ink = page("0 1 0 0 k 0 0 9 9 re f", dictionary! {}, dictionary! {});
+    let ink = validate(&ink, Some(&how), &limits).expect("a file");
+    assert!(ink.problems[0].contains("CMYK"), "{ink:?}");
 }
 
 #[test]

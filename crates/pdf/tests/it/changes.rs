@@ -10,7 +10,7 @@ use platen_pdf::{
 };
 
 use crate::built::{node, whole};
-use crate::fixture::{attached, check, encryption, has_all, info, pixels, qpdf};
+use crate::fixture::{attached, check, encryption, has_all, info, pixels, qpdf, texts};
 
 const PROGRAMS: [&str; 3] = ["qpdf", "pdftoppm", "pdfdetach"];
 
@@ -96,6 +96,7 @@ fn pages_turn_on_top_of_how_they_are_turned() {
 
 fn stamp(above: bool, place: Place) -> Stamp {
     Stamp {
+        text: None,
         file: pages(&[(RED, 0)]),
         page: 1,
         above,
@@ -171,6 +172,52 @@ fn a_watermark_is_below_what_a_page_shows_and_as_opaque_as_wanted() {
         "half of each"
     );
     assert_eq!(color(&mixed, 1, (100, 50)), [0, 0, 255], "another page");
+}
+
+#[test]
+fn the_words_of_a_stamp_are_found_where_it_is_drawn() {
+    if !has_all(&PROGRAMS) {
+        return;
+    }
+    let place = Place::At {
+        across: 0.5,
+        up: 0.5,
+        offset: (0.0, 0.0),
+        size: (Some(80.0), Some(20.0)),
+        scale: 1.0,
+    };
+    let operations = Operations {
+        stamps: vec![Stamp {
+            text: Some("Bezahlt am 3. Mai, größer € 𝄞".to_owned()),
+            ..stamp(true, place)
+        }],
+        ..Operations::default()
+    };
+    let made = apply(&operations, pages(&[(WHITE, 0)])).expect("a file");
+    check(&made);
+    assert_eq!(texts(&made), ["Bezahlt am 3. Mai, größer € 𝄞"]);
+    let hebrew = Operations {
+        stamps: vec![Stamp {
+            text: Some("שולם במאי".to_owned()),
+            ..stamp(true, place)
+        }],
+        ..Operations::default()
+    };
+    let hebrew = apply(&hebrew, pages(&[(WHITE, 0)])).expect("a file");
+    let found = texts(&hebrew).concat();
+    for word in ["שולם", "במאי"] {
+        assert!(found.contains(word), "{found}");
+    }
+    let plain = Operations {
+        stamps: vec![stamp(true, place)],
+        ..Operations::default()
+    };
+    let plain = apply(&plain, pages(&[(WHITE, 0)])).expect("a file");
+    assert_eq!(
+        color(&made, 1, (100, 50)),
+        color(&plain, 1, (100, 50)),
+        "nothing else is drawn"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use platen_document::work;
-use platen_engine::{DEFAULT_DPI, Engine, PdfChanges};
+use platen_engine::{DEFAULT_DPI, Engine, PdfChanges, validate_pdf};
 use platen_fault::Code;
 use platen_flow::StepError;
 use platen_pdf::{Conditions, FileError, Limits, NamedFile, Note, Operations, Split};
@@ -46,6 +46,13 @@ pub(super) fn call(
             let judged = judged.map_err(|error| StepError::new(error.code(), error.to_string()))?;
             return serde_json::to_value(judged).map_err(|error| wrong(&error.to_string()));
         }
+        "validate" => {
+            let file = File::of_value(&input["file"])?;
+            let (standard, accessible) = (input["standard"].as_str(), &input["accessible"]);
+            let found = validate_pdf(&file.bytes, standard, accessible == true);
+            let found = found.map_err(|error| StepError::new(error.code(), error.to_string()))?;
+            return serde_json::to_value(found).map_err(|error| wrong(&error.to_string()));
+        }
         "text" | "images" | "attachments" => return extract(action, input),
         "pages" => return draw_pages(input, engine, stop),
         "change" => return change(input, engine, stop),
@@ -65,7 +72,7 @@ pub(super) fn call(
         _ => {
             return Err(wrong(&format!(
                 "`pdf` has no action `{action}`; it has merge, split, flatten, \
-                 metadata, setMetadata, verify, text, images, attachments, pages and change"
+                 metadata, setMetadata, verify, validate, text, images, attachments, pages and change"
             )));
         }
     };

@@ -13,6 +13,7 @@ use platen_office::{
 use platen_runs::execution::OfficeConvert;
 use tokio::sync::OnceCell;
 
+use super::accessible::{Accessible, finished};
 use crate::{config::Config, problem::Problem};
 
 /// LibreOffice, started on first use.
@@ -86,7 +87,9 @@ impl LibreOffice {
     pub fn convert(&self, job: Job) -> BoxFuture<'_, Result<Document, Problem>> {
         Box::pin(async move {
             let office = self.office().await?;
-            Ok(office.convert(job).await?)
+            let accessible = Accessible::of(&job);
+            let document = office.convert(job).await?;
+            finished(accessible, document).await
         })
     }
 
@@ -97,8 +100,11 @@ impl LibreOffice {
                 let reason = problem.cause.unwrap_or(problem.detail);
                 StepError::new(Code::BackendUnavailable(Backend::LibreOffice), reason)
             })?;
+            let accessible = Accessible::of(&job);
             let converted = office.convert(job).await;
-            converted.map_err(|error| OfficeConvert::failure(&error))
+            let document = converted.map_err(|error| OfficeConvert::failure(&error))?;
+            let finished = finished(accessible, document).await;
+            finished.map_err(|problem| StepError::new(problem.code, problem.detail))
         })
     }
 

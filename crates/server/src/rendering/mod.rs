@@ -1,5 +1,6 @@
 //! Rendering: slots that bound concurrency, and the programs behind them.
 
+pub mod accessible;
 pub mod chromium;
 pub(crate) mod job;
 pub mod libreoffice;

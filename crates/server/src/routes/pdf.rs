@@ -9,7 +9,7 @@ use hyper::{
     header::{CONTENT_LENGTH, HeaderValue},
 };
 use platen_document::work;
-use platen_engine::{Engine, PdfChange, PdfChanges};
+use platen_engine::{Engine, PdfChange, PdfChanges, validate_pdf};
 use platen_fault::Code;
 use platen_pdf::{Limits, NamedFile, describe, tell_apart};
 use platen_render::RenderOptions;
@@ -94,6 +94,26 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
             )
             .problems(&[413, 415, 422]),
     ];
+    let validated = json!({
+        "files": files,
+        "standard": {
+            "type": "string", "enum": ["pdf-a-2b", "pdf-a-3b"],
+            "description": "Default: what the file says it satisfies.",
+        },
+        "accessible": {"type": "boolean", "description": "Whether it is to satisfy PDF/UA-1."},
+    });
+    all.push(
+        post("/pdf/validate", validate_files)
+            .kind(Kind::Render)
+            .tag(Tag::Render)
+            .summary("Validates PDF files, by name: whether they satisfy PDF/A or PDF/UA.")
+            .body(form(validated, json!(["files"])))
+            .answer(
+                200,
+                description("application/json", json!({"type": "object"})),
+            )
+            .problems(&[413, 415, 422]),
+    );
     all.extend(pdf_extract::routes(&files));
     all
 }
@@ -106,6 +126,8 @@ pub(super) struct Form {
     pub(super) pages: Option<String>,
     /// Dots per inch.
     pub(super) dpi: Option<f32>,
+    standard: Option<String>,
+    accessible: bool,
     _room: MemoryPermit,
 }
 
@@ -126,6 +148,8 @@ impl Form {
             operations: None,
             pages: None,
             dpi: None,
+            standard: None,
+            accessible: false,
             _room: room,
         };
         for field in fields {
@@ -133,6 +157,12 @@ impl Form {
                 ("files", Some(name)) => form.files.push((name.clone(), field.content)),
                 ("beside", Some(name)) => form.beside.push((name.clone(), field.content)),
                 ("operations", _) => form.operations = Some(field.text().await?),
+                ("standard", _) => form.standard = Some(field.text().await?),
+                ("accessible", _) => {
+                    let is_wanted = field.text().await?.trim().parse().ok();
+                    form.accessible =
+                        is_wanted.ok_or_else(|| invalid("`accessible` is true or false"))?;
+                }
                 ("pages", _) => form.pages = Some(field.text().await?),
                 ("dpi", _) => {
                     let dpi = field.text().await?.trim().parse().ok();
@@ -141,7 +171,7 @@ impl Form {
                 (name, _) => {
                     let detail = format!(
                         "the form has the field `{name}`; it takes the files `files` and `beside` \
-                         and the texts `operations`, `pages` and `dpi`"
+                         and the texts `operations`, `pages`, `dpi`, `standard` and `accessible`"
                     );
                     return Err(invalid(detail));
                 }
@@ -281,22 +311,35 @@ pub(crate) async fn verify_files(
     .await
 }
 
+/// Whether PDF files satisfy a standard.
+pub(crate) async fn validate_files(
+    State(api): State<PdfApi>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    say_of_each(&api, &headers, body, |file, form| {
+        let found = validate_pdf(&file.bytes, form.standard.as_deref(), form.accessible);
+        found.map_err(|error| Problem::new(error.code(), format!("{}: {error}", file.name)))
+    })
+    .await
+}
+
 /// What `say` says of each file of a form, by name.
 pub(super) async fn say_of_each<T: Serialize>(
     api: &PdfApi,
     headers: &HeaderMap,
     body: Body,
-    say: impl Fn(&NamedFile<Vec<u8>>, Option<&str>) -> Result<T, Problem> + Send + 'static,
+    say: impl Fn(&NamedFile<Vec<u8>>, &Form) -> Result<T, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
-    let form = Form::read(api, headers, body).await?;
+    let mut form = Form::read(api, headers, body).await?;
     let _permit = api.intake.reserve_bytes(form.size_bytes())?;
     let work = move |_: &Ticket| {
         let mut all = Map::new();
-        let mut files = read(form.files)?;
+        let mut files = read(std::mem::take(&mut form.files))?;
         tell_apart(&mut files);
         for file in files {
             work::look();
-            let said = serde_json::to_value(say(&file, form.pages.as_deref())?).unwrap_or_default();
+            let said = serde_json::to_value(say(&file, &form)?).unwrap_or_default();
             all.insert(file.name, said);
         }
         Ok(all)

@@ -81,7 +81,8 @@ pub(crate) async fn read_texts(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    say_of_each(&api, &headers, body, |file, pages| {
+    say_of_each(&api, &headers, body, |file, form| {
+        let pages = form.pages.as_deref();
         let read = read_text(&file.bytes, pages, &Limits::default(), &work::look);
         read.map_err(|error| of(file, &error))
     })

@@ -14,6 +14,7 @@ use platen_office::{
     Target, is_address,
 };
 use platen_render::chain;
+use platen_server::rendering::accessible::Accessible;
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::{FontArguments, isolation};
@@ -349,8 +350,13 @@ async fn convert(
     job.options = options;
     job.timeout = timeout;
     job.deterministic = stable;
+    let accessible = Accessible::of(&job);
     let document = office.convert(job).await;
-    let document = document.map_err(failed)?;
+    let mut document = document.map_err(failed)?;
+    if let Some(accessible) = accessible {
+        let finished = accessible.finish(document);
+        document = finished.map_err(|problem| Failure::new(problem.code, problem.detail))?;
+    }
     let size = document.size_bytes;
     let unwritable = |error| Failure::file("write", &task.output.display().to_string(), &error);
     write(&document, &task.output).map_err(unwritable)?;

@@ -16,7 +16,7 @@ use super::{
     engine,
     pdf_arguments::{Change, Detailed, Operation},
     pdf_files::{Files, create, name_of, tell, tell_notes},
-    pdf_inspect::{attachments, describe, draw_pages, images, text, verify},
+    pdf_inspect::{attachments, describe, draw_pages, images, text, validate, verify},
     read, read_json, signature_keys, write,
 };
 use crate::{
@@ -38,6 +38,11 @@ pub fn run(arguments: Arguments, output: OutputArguments) -> Result<ExitCode, Fa
     match arguments.operation {
         Operation::Describe { inputs } => describe(&inputs),
         Operation::Verify { inputs, trust } => verify(&inputs, trust.as_deref()),
+        Operation::Validate {
+            inputs,
+            standard,
+            accessible,
+        } => validate(&inputs, standard.as_deref(), accessible),
         Operation::Attachments {
             input,
             output: folder,

@@ -48,6 +48,20 @@ pub(super) enum Operation {
         #[arg(long, value_name = "FILE")]
         trust: Option<PathBuf>,
     },
+    /// Validate PDF files: whether they satisfy PDF/A or PDF/UA, by the rules of `archive`.
+    ///
+    /// Fails if a file does not.
+    Validate {
+        /// PDF files.
+        #[arg(required = true, value_name = "IN")]
+        inputs: Vec<PathBuf>,
+        /// pdf-a-2b or pdf-a-3b; default: what the file says it satisfies.
+        #[arg(long)]
+        standard: Option<String>,
+        /// PDF/UA-1 as well; without a standard, only that.
+        #[arg(long)]
+        accessible: bool,
+    },
     /// Print the text of a PDF file, with a form feed after each page.
     Text {
         /// PDF file.

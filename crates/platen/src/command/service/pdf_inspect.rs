@@ -5,10 +5,11 @@ use std::{
     process::ExitCode,
 };
 
-use platen_engine::{Engine, Signatures};
+use platen_engine::{Engine, Signatures, validate_pdf};
+use platen_fault::Code;
 use platen_fonts::FontSettings;
 use platen_pdf::{Limits, NamedFile};
-use serde_json::{Map, json};
+use serde_json::{Map, Value as Json, json};
 
 use super::{
     pdf_files::{create, name_of, tell},
@@ -41,15 +42,39 @@ pub(super) fn verify(inputs: &[PathBuf], trust: Option<&Path>) -> Result<ExitCod
             Failure::caller(problem, "name a PEM file with certificates of authorities")
         })?;
     }
+    each_is_valid(inputs, |bytes| {
+        let judged = signatures.verify(bytes);
+        let judged = judged.map_err(|error| (error.code(), error.to_string()))?;
+        Ok((judged.valid, serde_json::to_value(judged)))
+    })
+}
+
+/// Validates PDF files.
+pub(super) fn validate(
+    inputs: &[PathBuf],
+    standard: Option<&str>,
+    accessible: bool,
+) -> Result<ExitCode, Failure> {
+    each_is_valid(inputs, |bytes| {
+        let found = validate_pdf(bytes, standard, accessible);
+        let found = found.map_err(|error| (error.code(), error.to_string()))?;
+        Ok((found.valid, serde_json::to_value(found)))
+    })
+}
+
+/// Whether a file is valid, and what there is to say of it, or why it cannot be read.
+type Looked = Result<(bool, serde_json::Result<Json>), (Code, String)>;
+
+/// Prints what `look` says of each file; fails if one is not valid.
+fn each_is_valid(inputs: &[PathBuf], look: impl Fn(&[u8]) -> Looked) -> Result<ExitCode, Failure> {
     let mut all = Map::new();
     let mut is_valid = true;
     for path in inputs {
-        let judged = signatures
-            .verify(&read(path)?)
-            .map_err(|error| Failure::new(error.code(), format!("{}: {error}", path.display())))?;
-        is_valid &= judged.valid;
-        let judged = serde_json::to_value(judged).unwrap_or_default();
-        all.insert(path.display().to_string(), judged);
+        let looked = look(&read(path)?);
+        let (is_good, said) = looked
+            .map_err(|(code, why)| Failure::new(code, format!("{}: {why}", path.display())))?;
+        is_valid &= is_good;
+        all.insert(path.display().to_string(), said.unwrap_or_default());
     }
     let text = serde_json::to_string_pretty(&all).unwrap_or_default();
     print_line(&text);

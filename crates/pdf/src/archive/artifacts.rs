@@ -1,0 +1,181 @@
+//! What tagged pages draw outside of their structure becomes an artifact, as assistive programs need
+//! it (ISO 14289-1, 7.1): the backgrounds and running heads of browsers, for instance.
+
+use lopdf::{
+    Dictionary, Document, Object, ObjectId, Stream,
+    content::{Content, Operation},
+};
+
+use super::dictionaries::name;
+use crate::{
+    Error,
+    copy::inherited,
+    open::{resolve, value},
+};
+
+/// Maximum number of bytes of content of all pages.
+const MAX_CONTENT: usize = 256 << 20;
+/// Maximum depth of marked content.
+const MAX_DEPTH: usize = 1_000;
+
+/// Marks what no page's structure has.
+pub(super) fn mark(document: &mut Document) -> Result<(), Error> {
+    let mut left = MAX_CONTENT;
+    let pages: Vec<ObjectId> = document.page_iter().collect();
+    for page in pages {
+        let mut content = Vec::new();
+        for id in document.get_page_contents(page) {
+            let Ok(Object::Stream(stream)) = document.get_object(id) else {
+                continue;
+            };
+            content.extend(stream.get_plain_content_with_limit(left)?);
+            content.push(b'\n');
+            left = left.saturating_sub(content.len());
+        }
+        let resources = inherited(document, document.get_dictionary(page)?, b"Resources");
+        let resources = resources.as_ref().and_then(|it| resolve(document, it));
+        let resources = resources.and_then(|it| it.as_dict().ok());
+        let operations = Content::decode(&content)?.operations;
+        let has_structure =
+            |operation: &Operation| form_has_structure(document, resources, operation);
+        let Some(operations) = marked(operations, has_structure) else {
+            continue;
+        };
+        let content = Content { operations }.encode()?;
+        let mut stream = Stream::new(Dictionary::new(), content);
+        stream.compress()?;
+        let stream = document.add_object(stream);
+        document.get_dictionary_mut(page)?.set("Contents", stream);
+    }
+    Ok(())
+}
+
+/// Whether a form XObject that is drawn has structure of its own.
+fn form_has_structure(
+    document: &Document,
+    resources: Option<&Dictionary>,
+    operation: &Operation,
+) -> bool {
+    let find = || {
+        let objects = value(document, resources?, b"XObject")?.as_dict().ok()?;
+        let form = value(
+            document,
+            objects,
+            operation.operands.first()?.as_name().ok()?,
+        )?;
+        let form = &form.as_stream().ok()?.dict;
+        Some(form.has(b"StructParents") || form.has(b"StructParent"))
+    };
+    find().unwrap_or(false)
+}
+
+/// The operations with what is unmarked as artifacts; `None` if all is marked.
+fn marked(
+    operations: Vec<Operation>,
+    has_structure: impl Fn(&Operation) -> bool,
+) -> Option<Vec<Operation>> {
+    let mut made = Vec::with_capacity(operations.len());
+    // Whether each mark that is open makes what is in it an artifact or a part of the structure.
+    let mut open: Vec<bool> = Vec::new();
+    let mut path = None;
+    let mut has_changed = false;
+    for operation in operations {
+        let is_marked = open.contains(&true);
+        let start = match operation.operator.as_str() {
+            "BMC" | "BDC" if open.len() < MAX_DEPTH => {
+                open.push(is_about_structure(&operation));
+                None
+            }
+            "EMC" => {
+                open.pop();
+                None
+            }
+            "m" | "l" | "c" | "v" | "y" | "h" | "re" => {
+                path.get_or_insert(made.len());
+                None
+            }
+            "n" => {
+                path = None;
+                None
+            }
+            "f" | "F" | "f*" | "S" | "s" | "B" | "B*" | "b" | "b*" => path.take(),
+            "Do" if has_structure(&operation) => None,
+            "Tj" | "TJ" | "'" | "\"" | "sh" | "Do" | "BI" => Some(made.len()),
+            _ => None,
+        };
+        made.push(operation);
+        if let Some(start) = start.filter(|_| !is_marked) {
+            let artifact = vec![Object::Name(b"Artifact".to_vec())];
+            made.insert(start, Operation::new("BMC", artifact));
+            made.push(Operation::new("EMC", Vec::new()));
+            has_changed = true;
+        }
+    }
+    has_changed.then_some(made)
+}
+
+/// Whether a mark makes what is in it an artifact or a part of the structure.
+fn is_about_structure(operation: &Operation) -> bool {
+    let tag = operation
+        .operands
+        .first()
+        .and_then(|tag| tag.as_name().ok());
+    match (tag, operation.operands.get(1)) {
+        (Some(b"Artifact"), _) => true,
+        (Some(b"OC"), _) | (_, None) => false,
+        (_, Some(Object::Dictionary(properties))) => properties.has(b"MCID"),
+        // A name of properties, which have an MCID where they are of a part of the structure.
+        (_, Some(_)) => true,
+    }
+}
+
+/// Figures and formulas say what they show (ISO 14289-1, 7.3 and 7.7).
+pub(super) fn check_figures(document: &Document, reasons: &mut Vec<String>) {
+    let is_silent = |object: &Object| {
+        let Object::Dictionary(element) = object else {
+            return false;
+        };
+        let is_figure = matches!(name(element, b"S"), Some(b"Figure" | b"Formula"));
+        let is_element = element.has(b"P") && element.has(b"K");
+        let says = element.has(b"Alt") || element.has(b"ActualText");
+        is_figure && is_element && !says
+    };
+    let count = document.objects.values().filter(|it| is_silent(it)).count();
+    if count > 0 {
+        reasons.push(format!(
+            "pictures without an alternative text: {count} (ISO 14289-1, 7.3)"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(content: &[u8]) -> Option<String> {
+        let operations = Content::decode(content).unwrap().operations;
+        let made = marked(operations, |_| false)?;
+        let bytes = Content { operations: made }.encode().unwrap();
+        Some(String::from_utf8(bytes).unwrap().replace('\n', " "))
+    }
+
+    #[test]
+    fn what_is_unmarked_becomes_an_artifact() {
+        let path = made(b"q 0 0 9 9 re W n 1 0 0 rg 0 0 5 5 re 1 1 m f Q").unwrap();
+        assert!(
+            path.contains("rg /Artifact BMC 0 0 5 5 re 1 1 m f EMC Q"),
+            "{path}"
+        );
+        assert!(path.starts_with("q 0 0 9 9 re W n"), "{path}");
+        let text = made(b"BT /F 1 Tf (a) Tj /P <</MCID 0>> BDC (b) Tj EMC ET").unwrap();
+        assert!(text.contains("/Artifact BMC (a) Tj EMC"), "{text}");
+        assert!(!text.contains("BMC (b)"), "{text}");
+        let layer = made(b"/OC /L BDC 0 0 5 5 re f EMC").unwrap();
+        assert!(
+            layer.contains("BDC /Artifact BMC 0 0 5 5 re f EMC"),
+            "{layer}"
+        );
+        assert_eq!(made(b"/Artifact BMC 0 0 5 5 re f EMC q Q"), None);
+        assert_eq!(made(b"/P <</MCID 0>> BDC q 0 0 5 5 re f Q EMC"), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! Says whether a file is archival as it stands: by the rules of [`super::archive`], each of which
+//! either refuses the file or changes it.
+
+use std::collections::BTreeMap;
+
+use lopdf::{Dictionary, Document, Object, ObjectId};
+use serde::Serialize;
+
+use super::{
+    Archive, Part, accessible, annotations, artifacts, attached, check, mend, output_intent,
+};
+use crate::{
+    Error, Limits,
+    metadata::claims,
+    open::{open, value},
+};
+
+/// Maximum number of changes that are listed.
+const MAX_CHANGES: usize = 50;
+
+/// Whether a file satisfies a standard.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Validation {
+    /// Whether no rule that is known here is broken. veraPDF knows more of them.
+    pub valid: bool,
+    /// What was looked for: `PDF/A-2b`, `PDF/A-3b`, `PDF/UA-1`.
+    pub standards: Vec<String>,
+    /// What the file says that it satisfies.
+    pub claims: Vec<String>,
+    /// Rules that it breaks, and that cannot be mended.
+    pub problems: Vec<String>,
+    /// What `archive` would mend.
+    pub changes: Vec<String>,
+}
+
+/// Whether `file` satisfies the standards of `how`, or those that it claims to.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn validate(file: &[u8], how: Option<&Archive>, limits: &Limits) -> Result<Validation, Error> {
+    let mut document = open(file, limits)?;
+    let mut found = Validation {
+        claims: claims(&document),
+        ..Validation::default()
+    };
+    let claims = |name: &str| found.claims.iter().any(|claim| claim.starts_with(name));
+    let how = how.cloned().unwrap_or_else(|| Archive {
+        part: match (claims("PDF/A-2"), claims("PDF/A-3")) {
+            (true, _) => Part::Two,
+            (_, true) => Part::Three,
+            _ => Part::None,
+        },
+        accessible: claims("PDF/UA-1"),
+        ..Archive::default()
+    });
+    let part = how.part.number().map(|number| format!("PDF/A-{number}b"));
+    let accessible = how.accessible.then(|| "PDF/UA-1".to_owned());
+    found.standards = part.into_iter().chain(accessible).collect();
+    if found.standards.is_empty() {
+        found.problems.push(match found.claims.first() {
+            Some(claim) => format!("it says that it is {claim}, whose rules are not known here"),
+            None => "it does not say that it satisfies a standard".to_owned(),
+        });
+        return Ok(found);
+    }
+    for standard in &found.standards {
+        // A file at level A or U satisfies level B.
+        let stem = standard.trim_end_matches('b');
+        if !found.claims.iter().any(|claim| claim.starts_with(stem)) {
+            let problem = format!("its metadata does not say that it is {standard}");
+            found.changes.push(problem);
+        }
+    }
+    if how.part != Part::None && !document.trailer.has(b"ID") {
+        found.changes.push("the file has no identifier".to_owned());
+    }
+    let before = document.objects.clone();
+    look(&mut document, &how, &mut found.problems)?;
+    found.problems.sort();
+    found.problems.dedup();
+    list_changes(&before, &document, &mut found.changes);
+    found.valid = found.problems.is_empty() && found.changes.is_empty();
+    Ok(found)
+}
+
+/// Does what `archive` does to the objects.
+fn look(document: &mut Document, how: &Archive, problems: &mut Vec<String>) -> Result<(), Error> {
+    if how.part != Part::None {
+        mend::mend(document, problems)?;
+        annotations::mend(document, problems)?;
+        check::check(document, problems);
+        attached(document, how.part, problems)?;
+        output_intent(document)?;
+    }
+    if how.accessible {
+        accessible(document, None, problems)?;
+        artifacts::check_figures(document, problems);
+    }
+    Ok(())
+}
+
+fn list_changes(
+    before: &BTreeMap<ObjectId, Object>,
+    document: &Document,
+    changes: &mut Vec<String>,
+) {
+    let mut left_out = 0;
+    for (id, object) in before {
+        let after = document.objects.get(id);
+        if after == Some(object) {
+            continue;
+        }
+        let keys = match (parts(object), after.and_then(parts)) {
+            (Some(old), Some(new)) => different(document, old, new),
+            _ => Vec::new(),
+        };
+        // References that were followed, or the same list anew, are no change.
+        if keys.is_empty() && parts(object).is_some() && after.is_some() && !is_stream(object) {
+            continue;
+        }
+        if changes.len() >= MAX_CHANGES {
+            left_out += 1;
+            continue;
+        }
+        let kind = parts(object).and_then(|one| one.get(b"Type").ok()?.as_name().ok());
+        let kind = kind.map_or_else(String::new, |kind| {
+            format!(" ({})", String::from_utf8_lossy(kind))
+        });
+        changes.push(match keys.is_empty() {
+            true => format!("object {}{kind}", id.0),
+            false => format!("object {}{kind}: {}", id.0, keys.join(", ")),
+        });
+    }
+    if left_out > 0 {
+        changes.push(format!("and {left_out} more"));
+    }
+}
+
+fn is_stream(object: &Object) -> bool {
+    matches!(object, Object::Stream(_))
+}
+
+fn parts(object: &Object) -> Option<&Dictionary> {
+    match object {
+        Object::Dictionary(dictionary) => Some(dictionary),
+        Object::Stream(stream) => Some(&stream.dict),
+        _ => None,
+    }
+}
+
+/// Keys whose values are not the same.
+fn different(document: &Document, old: &Dictionary, new: &Dictionary) -> Vec<String> {
+    let keys = old.iter().chain(new.iter()).map(|(key, _)| key);
+    let mut keys: Vec<&Vec<u8>> = keys.collect();
+    keys.sort();
+    keys.dedup();
+    keys.into_iter()
+        .filter(|key| value(document, old, key) != value(document, new, key))
+        .map(|key| String::from_utf8_lossy(key).into_owned())
+        .collect()
+}

@@ -1,0 +1,124 @@
+//! The text of a stamp that is drawn as outlines, so that readers find and copy it: a word is an
+//! empty glyph of a Type 3 font, which says what it stands for (9.6.4, 9.10.3).
+
+use std::fmt::Write as _;
+
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
+
+/// Maximum number of words: the codes of a simple font, one of which is a space.
+const MAX_WORDS: usize = 254;
+/// Maximum number of UTF-16 units that a code stands for: ToUnicode allows 512 bytes.
+const MAX_UNITS: usize = 200;
+/// How far the baseline is above the lower edge of what is drawn, as a part of its height.
+const BASELINE: f32 = 0.2;
+
+/// Makes a form XObject of the unit square that says `text` and draws nothing. `None` for a text
+/// without words, or with more than have codes.
+pub(crate) fn text_form(document: &mut Document, text: &str) -> Option<ObjectId> {
+    let mut words: Vec<Vec<u16>> = text.split_whitespace().map(units_as_seen).collect();
+    if text.chars().find_map(direction) == Some(Direction::Left) {
+        words.reverse();
+    }
+    if words.is_empty() || words.len() > MAX_WORDS {
+        return None;
+    }
+    // Words are as wide as they have letters, with a space of one letter between them.
+    let units: usize = words.iter().map(Vec::len).sum();
+    let unit = 1.0 / (units + words.len() - 1) as f32;
+    let space = words.len() + 1;
+    let codes: Vec<String> = (1..space).map(|code| format!("{code:02x}")).collect();
+    let codes = codes.join(&format!("{space:02x}"));
+    words.push(vec![u16::from(b' ')]);
+    let widths: Vec<f32> = words.iter().map(|word| word.len() as f32 * unit).collect();
+    let font = font(document, &words, &widths);
+    let content = format!("BT\n/F 1 Tf\n0 {BASELINE} Td\n<{codes}> Tj\nET");
+    let kind = dictionary! {
+        "Type" => "XObject",
+        "Subtype" => "Form",
+        "BBox" => vec![0.into(), 0.into(), 1.into(), 1.into()],
+        "Resources" => dictionary! { "Font" => dictionary! { "F" => font } },
+    };
+    Some(document.add_object(Stream::new(kind, content.into_bytes())))
+}
+
+/// Where the next letter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Left,
+    Right,
+}
+
+/// The direction of a letter; `None` for signs and digits.
+fn direction(letter: char) -> Option<Direction> {
+    match letter {
+        // Hebrew to Arabic Extended-A, and their presentation forms (Unicode, DerivedBidiClass).
+        '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' => {
+            (!letter.is_numeric()).then_some(Direction::Left)
+        }
+        _ => letter.is_alphabetic().then_some(Direction::Right),
+    }
+}
+
+/// The letters of a word from the left to the right, as readers expect them on a page.
+fn units_as_seen(word: &str) -> Vec<u16> {
+    let mut letters: Vec<char> = word.chars().collect();
+    if letters.iter().find_map(|letter| direction(*letter)) == Some(Direction::Left) {
+        letters.reverse();
+    }
+    let mut units = Vec::new();
+    for letter in letters {
+        if units.len() + letter.len_utf16() <= MAX_UNITS {
+            units.extend_from_slice(letter.encode_utf16(&mut [0; 2]));
+        }
+    }
+    units
+}
+
+fn font(document: &mut Document, words: &[Vec<u16>], widths: &[f32]) -> ObjectId {
+    let mut glyphs = Dictionary::new();
+    let mut differences: Vec<Object> = vec![1.into()];
+    for (index, width) in widths.iter().enumerate() {
+        let name = format!("w{index}");
+        let procedure = format!("{width} 0 d0").into_bytes();
+        let procedure = document.add_object(Stream::new(Dictionary::new(), procedure));
+        glyphs.set(name.as_bytes(), procedure);
+        differences.push(Object::Name(name.into_bytes()));
+    }
+    let map = Stream::new(Dictionary::new(), unicode_map(words).into_bytes());
+    let map = document.add_object(map);
+    document.add_object(dictionary! {
+        "Type" => "Font",
+        "Subtype" => "Type3",
+        "FontBBox" => vec![0.into(), Object::Real(-BASELINE), 1.into(), Object::Real(1.0 - BASELINE)],
+        "FontMatrix" => vec![1.into(), 0.into(), 0.into(), 1.into(), 0.into(), 0.into()],
+        "CharProcs" => glyphs,
+        "Encoding" => dictionary! { "Type" => "Encoding", "Differences" => differences },
+        "FirstChar" => 1,
+        "LastChar" => words.len() as i64,
+        "Widths" => widths.iter().map(|width| Object::Real(*width)).collect::<Vec<_>>(),
+        "Resources" => Dictionary::new(),
+        "ToUnicode" => map,
+    })
+}
+
+fn unicode_map(words: &[Vec<u16>]) -> String {
+    let mut map = String::from(
+        "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n\
+         /CMapName /StampText def\n/CMapType 2 def\n\
+         1 begincodespacerange\n<00> <ff>\nendcodespacerange\n",
+    );
+    // A list has at most 100 entries (Adobe Technical Note 5014).
+    for (part, words) in words.chunks(100).enumerate() {
+        let _ = writeln!(map, "{} beginbfchar", words.len());
+        for (index, word) in words.iter().enumerate() {
+            let _ = write!(map, "<{:02x}> <", part * 100 + index + 1);
+            for unit in word {
+                let _ = write!(map, "{unit:04x}");
+            }
+            map.push_str(">\n");
+        }
+        map.push_str("endbfchar\n");
+    }
+    map.push_str("endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
+    map
+}
