@@ -5,65 +5,95 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Times,
+    Name, Times,
     histogram::median,
+    interval::{Basis, Interval},
     load::{Load, Mode, Run, Sample},
 };
 
+/// What created the load of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LoadMode {
+    /// The harness's client in a closed loop.
+    Closed,
+    /// The harness's client in strict batches.
+    Batches,
+    /// The harness's client at a fixed rate.
+    Open,
+    /// wrk.
+    Wrk,
+    /// The harness's client for a fixed time.
+    OwnClient,
+}
+
+impl LoadMode {
+    /// Text of tables.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Batches => "batches",
+            Self::Open => "open",
+            Self::Wrk => "wrk",
+            Self::OwnClient => "own client",
+        }
+    }
+}
+
 /// One thing measured under one load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Cell {
-    /// Section of the pack.
-    pub section: String,
-    /// Name within the section.
-    pub name: String,
-    /// Other properties that distinguish it, such as a server or a number of slots.
-    pub labels: BTreeMap<String, String>,
-    /// `closed`, `batches`, `open`, or the name of the program that created the load.
-    pub mode: String,
+    /// What was measured.
+    pub name: Name,
+    /// What created the load.
+    pub mode: LoadMode,
     /// Number of clients.
     pub concurrency: usize,
     /// Requests sent per second, if the rate was fixed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// Number of requests measured.
     pub requests: u64,
     /// Number of requests that failed; any failure voids the cell.
     pub failures: u64,
     /// Number of failures by HTTP status; 0 means that there was no response.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed: BTreeMap<String, u64>,
     /// Successful responses per second.
     pub rps: f64,
     /// Duration of the measured load, in seconds.
     pub seconds: f64,
     /// Times measured by the clients.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Times>,
     /// Times reported by the service.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Times>,
     /// Medians of the phases reported by the service, in milliseconds.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, f64>,
     /// Number of pages of the last document.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<u32>,
     /// Size of the last body, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
     /// Processor time of the service and its child processes, in seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpu_seconds: Option<f64>,
     /// Processor time of the clients, in seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_cpu_seconds: Option<f64>,
     /// Values added by a section, such as a predicted rate.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, f64>,
+    /// The interval of its median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
     /// The interleaved rounds in which it was measured.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
 }
 
@@ -84,47 +114,39 @@ pub struct Round {
 impl Cell {
     /// A cell without measurements.
     #[must_use]
-    pub fn new(section: &str, name: &str, load: &Load) -> Self {
+    pub fn new(name: impl Into<Name>, load: &Load) -> Self {
         let (mode, rate) = match load.mode {
-            Mode::Closed => ("closed", None),
-            Mode::Batches => ("batches", None),
-            Mode::Open(rate) => ("open", Some(rate)),
+            Mode::Closed => (LoadMode::Closed, None),
+            Mode::Batches => (LoadMode::Batches, None),
+            Mode::Open(rate) => (LoadMode::Open, Some(rate)),
         };
         Self {
-            section: section.to_owned(),
-            name: name.to_owned(),
-            mode: mode.to_owned(),
+            name: name.into(),
+            mode,
             concurrency: load.concurrency,
             rate,
-            ..Self::default()
+            requests: 0,
+            failures: 0,
+            failed: BTreeMap::new(),
+            rps: 0.0,
+            seconds: 0.0,
+            client: None,
+            server: None,
+            phases: BTreeMap::new(),
+            pages: None,
+            size_bytes: None,
+            server_cpu_seconds: None,
+            client_cpu_seconds: None,
+            values: BTreeMap::new(),
+            interval: None,
+            rounds: Vec::new(),
         }
     }
 
-    /// Adds a label.
-    #[must_use]
-    pub fn label(mut self, name: &str, value: impl ToString) -> Self {
-        self.labels.insert(name.to_owned(), value.to_string());
-        self
-    }
-
-    /// The label `name`; empty if there is none.
-    #[must_use]
-    pub fn of(&self, name: &str) -> &str {
-        self.labels.get(name).map_or("", String::as_str)
-    }
-
-    /// Section, name and labels in one line; the same as in the raw rows.
+    /// Name and number of clients in one line, for messages.
     #[must_use]
     pub fn id(&self) -> String {
-        let labels: String = self
-            .labels
-            .iter()
-            .map(|(name, value)| format!(" {name}={value}"))
-            .collect();
-        format!(
-            "{}/{}{labels} c{}",
-            self.section, self.name, self.concurrency
-        )
+        format!("{} c{}", self.name, self.concurrency)
     }
 
     /// Whether the figures do not count, because a request failed or none was sent.
@@ -133,8 +155,8 @@ impl Cell {
         self.failures > 0 || self.requests == 0
     }
 
-    /// Computes the figures from all rounds.
-    pub fn take(&mut self, runs: &[Run]) {
+    /// Computes the figures from all rounds; `basis` says of what the interval is.
+    pub fn take(&mut self, runs: &[Run], basis: Basis) {
         let samples = || runs.iter().flat_map(|run| &run.samples);
         let good = || samples().filter(|sample| sample.outcome.is_good);
         self.requests = samples().count() as u64;
@@ -164,6 +186,7 @@ impl Cell {
             }
         };
         self.rounds = runs.iter().enumerate().map(round).collect();
+        self.interval = interval(runs, basis);
     }
 
     /// Processor time of the service per request, in milliseconds.
@@ -200,6 +223,24 @@ impl Cell {
     }
 }
 
+/// The interval of the median over all good requests, or over the rounds.
+pub(crate) fn interval(runs: &[Run], basis: Basis) -> Option<Interval> {
+    let times = |run: &Run| -> Vec<f64> {
+        let good = run.samples.iter().filter(|sample| sample.outcome.is_good);
+        good.map(|sample| sample.client_us as f64 / 1e3).collect()
+    };
+    let rate_of = |run: &Run| {
+        let good = run.samples.iter().filter(|sample| sample.outcome.is_good);
+        rate(good.count(), run.elapsed.as_secs_f64())
+    };
+    let values: Vec<f64> = match basis {
+        Basis::Requests => runs.iter().flat_map(times).collect(),
+        Basis::RoundTimes => runs.iter().filter_map(|run| median(&times(run))).collect(),
+        Basis::RoundRates => runs.iter().map(rate_of).collect(),
+    };
+    Interval::of(basis, &values)
+}
+
 fn rate(count: usize, seconds: f64) -> f64 {
     if seconds > 0.0 {
         count as f64 / seconds
@@ -224,12 +265,20 @@ fn phases<'a>(samples: impl Iterator<Item = &'a Sample>) -> BTreeMap<String, f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Outcome;
+    use crate::{
+        Outcome,
+        name::{Document, RenderName},
+    };
 
     #[test]
     fn a_failure_voids_the_cell_and_is_in_no_figure() {
         let load = Load::closed(1, 0, 4);
-        let mut cell = Cell::new("cells", "x", &load);
+        let mut cell = Cell::new(
+            RenderName::Cells {
+                document: Document::Pdf1p,
+            },
+            &load,
+        );
         assert!(cell.is_void(), "nothing was measured");
         let calls = std::sync::atomic::AtomicU64::new(0);
         let run = load
@@ -242,19 +291,12 @@ mod tests {
                 })
             })
             .unwrap();
-        cell.take(std::slice::from_ref(&run));
+        cell.take(std::slice::from_ref(&run), Basis::Requests);
         assert_eq!((cell.requests, cell.failures), (4, 1));
         assert_eq!(cell.failures_of_requests(), "1/4 (0: 1)");
         assert!(cell.is_void());
         assert_eq!(cell.server.as_ref().map(|it| it.p50), Some(1.0));
         assert_eq!(cell.phases["a"], 2.0);
         assert_eq!(cell.rounds.len(), 1);
-    }
-
-    #[test]
-    fn labels_are_in_the_name() {
-        let cell = Cell::new("replicas", "pdf-10p", &Load::closed(5, 0, 1)).label("replicas", 2);
-        assert_eq!(cell.id(), "replicas/pdf-10p replicas=2 c5");
-        assert_eq!((cell.of("replicas"), cell.of("none")), ("2", ""));
     }
 }

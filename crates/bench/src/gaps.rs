@@ -81,15 +81,20 @@ fn of_chart(chart: &Chart) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cell, Outcome, load::Load};
+    use crate::{
+        Cell, Outcome,
+        interval::Basis,
+        load::Load,
+        name::{FlowName, Runner, Sandbox},
+    };
 
     /// Results of the flow pack with these cells, all of them measured.
-    fn flow_of(names: &[(&str, &str, &[usize])]) -> Results {
+    fn flow_of(names: &[(Runner, Sandbox, &[usize])]) -> Results {
         let mut results = Results {
             pack: "flow".to_owned(),
             ..Results::default()
         };
-        for (name, sandbox, concurrencies) in names {
+        for (runner, sandbox, concurrencies) in names {
             for concurrency in *concurrencies {
                 let load = Load::closed(*concurrency, 0, 40);
                 let phases = ["ingress", "queue", "provision", "run", "total"];
@@ -106,10 +111,13 @@ mod tests {
                         })
                     })
                     .unwrap();
-                let mut cell = Cell::new("matrix", name, &load)
-                    .label("sandbox", sandbox)
-                    .label("durable", "no");
-                cell.take(std::slice::from_ref(&run));
+                let name = FlowName::Matrix {
+                    runner: runner.clone(),
+                    sandbox: *sandbox,
+                    is_durable: false,
+                };
+                let mut cell = Cell::new(name, &load);
+                cell.take(std::slice::from_ref(&run), Basis::Requests);
                 cell.server_cpu_seconds = Some(0.01);
                 results.cells.push(cell);
             }
@@ -117,12 +125,12 @@ mod tests {
         results
     }
 
-    const WHOLE: [(&str, &str, &[usize]); 5] = [
-        ("one process", "fresh", &[1, 16]),
-        ("one process", "reused", &[1, 16]),
-        ("service, four slots a core", "fresh", &[1, 16]),
-        ("Node fork and isolated-vm", "fresh", &[1]),
-        ("Node fork and isolated-vm", "reused", &[1]),
+    const WHOLE: [(Runner, Sandbox, &[usize]); 5] = [
+        (Runner::OneProcess, Sandbox::Fresh, &[1, 16]),
+        (Runner::OneProcess, Sandbox::Reused, &[1, 16]),
+        (Runner::Service, Sandbox::Fresh, &[1, 16]),
+        (Runner::Node, Sandbox::Fresh, &[1]),
+        (Runner::Node, Sandbox::Reused, &[1]),
     ];
 
     #[test]
@@ -133,7 +141,10 @@ mod tests {
     #[test]
     fn a_service_that_is_not_found_leaves_gaps() {
         let mut cells = WHOLE;
-        cells[2].0 = "service, some other name";
+        cells[2].0 = Runner::Workers {
+            workers: 1,
+            slots: 1,
+        };
         let found = gaps(&flow_of(&cells)).join("\n");
         for part in ["no line `service, fresh sandbox`", "throughput", "latency"] {
             assert!(found.contains(part), "{found}");

@@ -7,15 +7,17 @@
 pub mod cell;
 pub mod client;
 pub mod cpu;
-
+pub mod effort;
 pub mod environment;
 mod error;
 pub mod flow;
 pub mod gaps;
 pub mod histogram;
 pub mod http;
+pub mod interval;
 pub mod load;
 pub mod markdown;
+pub mod name;
 pub mod office;
 pub mod packs;
 pub mod page;
@@ -30,10 +32,12 @@ pub mod rounds;
 pub mod text;
 
 pub use crate::{
-    cell::{Cell, Round},
+    cell::{Cell, LoadMode, Round},
+    effort::Effort,
     error::Error,
     histogram::Times,
     load::{Outcome, Sample},
+    name::Name,
     recorder::Recorder,
     results::Results,
 };

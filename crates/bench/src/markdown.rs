@@ -32,12 +32,21 @@ impl Table {
         }
     }
 
+    /// A table of cells: with columns for the precision and for failures after these.
+    #[must_use]
+    pub fn of_cells(head: &[&str]) -> Self {
+        let mut table = Self::new(head);
+        let last = ["n, 95 % interval of the median", "Failures"];
+        table.head.extend(last.map(str::to_owned));
+        table
+    }
+
     /// Adds a row.
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
-    /// Adds the figures of a cell after its name; for a void cell, `void` instead of figures.
+    /// Adds the figures of a cell after its name, to a table of cells; for a void cell, `void` instead of figures.
     pub fn cell(&mut self, cell: &Cell, name: Vec<String>, figures: impl FnOnce() -> Vec<String>) {
         let mut row = name;
         if cell.is_void() {
@@ -45,6 +54,7 @@ impl Table {
             row.extend(std::iter::repeat_n("void".to_owned(), missing));
         } else {
             row.extend(figures());
+            row.push(precision(cell));
         }
         row.push(cell.failures_of_requests());
         self.row(row);
@@ -83,6 +93,13 @@ impl std::fmt::Display for Table {
 pub const NONE: &str = "-";
 /// Shown if a figure is missing.
 pub const MISSING: &str = "not measured";
+
+/// Number of values of a cell and the 95 % interval of their median; `(bound)` where the measurement
+/// ended before the interval was narrow.
+#[must_use]
+pub fn precision(cell: &Cell) -> String {
+    maybe(cell.interval, |interval| interval.to_string())
+}
 
 /// Formats milliseconds, with digits according to their size.
 #[must_use]
@@ -146,20 +163,31 @@ fn thousands(value: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::Load;
+    use crate::{
+        load::Load,
+        name::{Document, RenderName},
+    };
 
     #[test]
     fn a_void_cell_shows_no_figure() {
-        let mut cell = Cell::new("cells", "pdf-1p", &Load::closed(1, 0, 1));
+        let mut cell = Cell::new(
+            RenderName::Cells {
+                document: Document::Pdf1p,
+            },
+            &Load::closed(1, 0, 1),
+        );
         cell.requests = 500;
         cell.failures = 3;
         cell.rps = 77.0;
-        let mut table = Table::new(&["Cell", "RPS", "p50", "Failures"]);
+        let mut table = Table::of_cells(&["Cell", "RPS", "p50"]);
         table.cell(&cell, vec!["pdf-1p".to_owned()], || {
             vec!["77".to_owned(), "1 ms".to_owned()]
         });
         let text = table.to_string();
-        assert!(text.contains("| pdf-1p | void | void | 3/500 |"), "{text}");
+        assert!(
+            text.contains("| pdf-1p | void | void | void | 3/500 |"),
+            "{text}"
+        );
         assert!(!text.contains("77"));
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Cell, Results, flow, http, markdown::Block, office, plot::Chart, render};
+use crate::{Results, flow, http, markdown::Block, office, plot::Chart, render};
 
 /// Packs in the order of the report; each has a folder with its name.
 pub const PACKS: [&str; 4] = ["render", "flow", "office", "http"];
@@ -35,22 +35,18 @@ impl Results {
     /// How much smaller the run is than a full run of the pack; `None` for a full run.
     #[must_use]
     pub fn how_quick(&self) -> Option<String> {
-        let (section, unit, whole, extent): (_, _, _, fn(&Cell) -> f64) = match &*self.pack {
-            "render" => ("cells", "requests per cell", render::SAMPLES, requests),
-            "flow" => ("matrix", "runs per cell and round", flow::SAMPLES, requests),
-            "office" => ("compare", "rounds", office::ROUNDS, rounds),
-            "http" => (
-                "matrix",
-                "s per cell and round",
-                http::SECONDS as usize,
-                seconds,
-            ),
+        let whole = match &*self.pack {
+            "render" => render::WHOLE,
+            "flow" => flow::WHOLE,
+            "office" => office::WHOLE,
+            "http" => http::WHOLE,
             _ => return None,
         };
-        let most = self.section(section).map(extent).reduce(f64::max)?;
-        // A run of wrk takes some hundredths of a second longer than requested.
-        let is_less = (most.round() as usize) < whole;
-        is_less.then(|| format!("at most {most:.0} {unit} instead of {whole}"))
+        let Some(effort) = &self.effort else {
+            return Some("its effort was not recorded".to_owned());
+        };
+        let less = effort.less_than(&whole);
+        (!less.is_empty()).then(|| less.join(", "))
     }
 
     /// The report of the pack in Markdown.
@@ -67,39 +63,21 @@ impl Results {
     }
 }
 
-/// Number of rounds of a cell.
-fn rounds(cell: &Cell) -> f64 {
-    cell.rounds.len().max(1) as f64
-}
-
-/// Number of requests per round.
-fn requests(cell: &Cell) -> f64 {
-    cell.requests as f64 / rounds(cell)
-}
-
-/// Seconds per round.
-fn seconds(cell: &Cell) -> f64 {
-    cell.seconds / rounds(cell)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::Load;
 
     #[test]
-    fn a_run_of_fewer_samples_is_a_quick_one() {
+    fn a_run_of_less_effort_is_a_quick_one() {
         let mut results = Results {
             pack: "render".to_owned(),
             ..Results::default()
         };
-        assert_eq!(results.how_quick(), None, "nothing was measured");
-        let mut cell = Cell::new("cells", "pdf-1p", &Load::closed(5, 0, 120));
-        cell.requests = 120;
-        results.cells = vec![cell];
+        assert!(results.how_quick().is_some(), "nobody knows");
+        results.effort = Some(render::QUICK);
         let why = results.how_quick().unwrap();
-        assert_eq!(why, "at most 120 requests per cell instead of 500");
-        results.cells[0].requests = 500;
+        assert!(why.starts_with("120 instead of 500 a round"), "{why}");
+        results.effort = Some(render::WHOLE);
         assert_eq!(results.how_quick(), None);
     }
 }

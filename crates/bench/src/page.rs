@@ -72,24 +72,36 @@ fn to_html(markdown: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cell, Recorder, environment::Environment, load::Load};
+    use crate::{
+        Cell, Recorder,
+        environment::Environment,
+        load::Load,
+        name::{FlowName, Runner, Sandbox},
+    };
 
     #[test]
     fn a_page_of_results_shows_them_and_runs_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::new("render");
-        let mut cell = Cell::new("cells", "<script>alert(1)</script>", &Load::closed(5, 0, 1));
+        let mut recorder = Recorder::new("flow");
+        let mut cell = Cell::new(
+            FlowName::Matrix {
+                runner: Runner::Address("<script>alert(1)</script>".to_owned()),
+                sandbox: Sandbox::Fresh,
+                is_durable: true,
+            },
+            &Load::closed(5, 0, 1),
+        );
         cell.requests = 10;
         cell.failures = 2;
         recorder.add(cell, &[]);
         recorder.note("<img src=x>");
-        let place = folder.path().join("2026-11-21-x-2c/render");
+        let place = folder.path().join("2026-11-21-x-2c/flow");
         let environment = Environment {
             commit: "1a2b".to_owned(),
             ..Environment::default()
         };
         recorder
-            .finish("platen bench render", environment, Some(&place))
+            .finish("platen bench flow", environment, Some(&place))
             .unwrap();
         for folder in [place.as_path(), place.parent().unwrap(), folder.path()] {
             let page = page(folder).unwrap();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    Cell,
+    Cell, Effort,
     load::{Run, Sample},
     results::Results,
 };
@@ -22,6 +22,14 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// Starts recording a pack that is measured with this effort.
+    #[must_use]
+    pub fn of(pack: &str, effort: Effort) -> Self {
+        let mut recorder = Self::new(pack);
+        recorder.results.effort = Some(effort);
+        recorder
+    }
+
     /// Starts recording a pack.
     #[must_use]
     pub fn new(pack: &str) -> Self {

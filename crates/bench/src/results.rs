@@ -10,7 +10,7 @@ use std::{fs, io::Read, path::Path};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Cell, Error, Times, environment::Environment};
+use crate::{Cell, Effort, Error, Name, Times, environment::Environment};
 
 /// Maximum size of a results file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -25,6 +25,8 @@ pub struct Results {
     pub command: String,
     /// Duration, in seconds.
     pub seconds: f64,
+    /// How much was measured at least and at most.
+    pub effort: Option<Effort>,
     /// What was omitted, and why.
     pub notes: Vec<String>,
     /// The cells.
@@ -35,9 +37,13 @@ pub struct Results {
 }
 
 impl Results {
-    /// The cells of a section.
-    pub fn section<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Cell> {
-        self.cells.iter().filter(move |cell| cell.section == name)
+    /// The cells whose names `of` accepts, with what it takes from the name.
+    pub fn pick<'a, T>(
+        &'a self,
+        of: impl Fn(&'a Name) -> Option<T> + 'a,
+    ) -> impl Iterator<Item = (T, &'a Cell)> + 'a {
+        let cells = self.cells.iter();
+        cells.filter_map(move |cell| Some((of(&cell.name)?, cell)))
     }
 
     /// Reads a folder.

@@ -87,13 +87,19 @@ fn round(value: &mut serde_json::Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cell, Outcome, load::Load, results::client_times_of_requests};
+    use crate::{
+        Cell, Outcome,
+        interval::Basis,
+        load::Load,
+        name::{Document, RenderName},
+        results::client_times_of_requests,
+    };
 
     #[test]
     fn what_is_written_is_read_and_the_requests_agree_with_it() {
         let load = Load::closed(2, 0, 100);
         let mut recorder = Recorder::new("render");
-        for name in ["pdf-1p", "pdf-10p"] {
+        for document in [Document::Pdf1p, Document::Pdf10p] {
             let run = load
                 .run(|| {
                     Ok(|| Outcome {
@@ -105,8 +111,8 @@ mod tests {
                     })
                 })
                 .unwrap();
-            let mut cell = Cell::new("cells", name, &load);
-            cell.take(std::slice::from_ref(&run));
+            let mut cell = Cell::new(RenderName::Cells { document }, &load);
+            cell.take(std::slice::from_ref(&run), Basis::Requests);
             recorder.add(cell, &[run]);
         }
         recorder.note("chromium was left out");

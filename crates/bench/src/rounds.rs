@@ -1,12 +1,60 @@
 //! Comparisons: interleaved rounds, and ratios with their spread.
 
+use std::time::{Duration, Instant};
+
 use crate::{
-    Cell, Error,
+    Cell, Effort, Error,
+    cell::interval,
     cpu::{own_seconds, tree_seconds},
     histogram::median,
+    interval::{Basis, Interval},
     load::{Load, Outcome, Run},
     recorder::Recorder,
 };
+
+/// Decides after every round of compared cells whether there is another.
+pub(crate) struct Rounds {
+    effort: Effort,
+    cells: usize,
+    begun: Instant,
+    longest: Duration,
+    done: usize,
+}
+
+impl Rounds {
+    /// Before the first round of this many cells.
+    pub(crate) fn new(effort: Effort, cells: usize, recorder: &Recorder) -> Self {
+        let cell_seconds = effort.cell_seconds.saturating_mul(cells as u64);
+        let pack = Duration::from_secs(effort.pack_seconds);
+        let left = pack.saturating_sub(recorder.begun.elapsed());
+        Self {
+            effort,
+            cells,
+            begun: Instant::now(),
+            longest: Duration::from_secs(cell_seconds).min(left),
+            done: 0,
+        }
+    }
+
+    /// Number of rounds so far.
+    pub(crate) fn done(&self) -> usize {
+        self.done
+    }
+
+    /// After a round: whether another one follows. `is_narrow` says whether all cells have enough.
+    pub(crate) fn go_on(&mut self, is_narrow: impl FnOnce() -> bool) -> bool {
+        self.done += 1;
+        let least = if self.cells > 1 {
+            self.effort.min_rounds
+        } else {
+            1
+        };
+        if self.done >= self.effort.max_rounds || self.begun.elapsed() >= self.longest {
+            return false;
+        }
+        self.done < least || !is_narrow()
+    }
+}
 
 /// A ratio of two cells, computed per round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,26 +179,40 @@ impl<'a> Contender<'a> {
 }
 
 /// Measures all candidates interleaved, and records them. Each round starts with another one, so
-/// that none always follows the same.
+/// that none always follows the same. Rounds follow until the interval of every candidate is
+/// narrow: that of the median over the rounds, or over the requests of a single candidate.
 ///
 /// # Errors
 /// A load cannot be run at all. Failed requests void their cells.
 pub fn in_turns(
-    rounds: usize,
+    effort: Effort,
     mut contenders: Vec<Contender<'_>>,
     recorder: &mut Recorder,
 ) -> Result<(), Error> {
     let count = contenders.len();
+    let basis = match count {
+        1 => Basis::Requests,
+        _ => Basis::RoundTimes,
+    };
     let mut runs: Vec<Vec<Run>> = vec![Vec::new(); count];
-    for round in 0..rounds.max(1) {
+    let mut rounds = Rounds::new(effort, count, recorder);
+    loop {
+        let round = rounds.done();
         for step in 0..count {
             let index = (round + step) % count;
             runs[index].push(contenders[index].run(round == 0)?);
         }
+        let is_narrow = |runs: &Vec<Run>| {
+            let interval = interval(runs, basis);
+            interval.as_ref().is_some_and(Interval::is_narrow)
+        };
+        if !rounds.go_on(|| runs.iter().all(is_narrow)) {
+            break;
+        }
     }
     for (contender, runs) in contenders.into_iter().zip(runs) {
         let mut cell = contender.cell;
-        cell.take(&runs);
+        cell.take(&runs, basis);
         recorder.add(cell, &runs);
     }
     Ok(())
@@ -159,6 +221,35 @@ pub fn in_turns(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name::{Document, RenderName};
+
+    const EFFORT: Effort = Effort {
+        samples: 10,
+        min_rounds: 3,
+        max_rounds: 5,
+        cell_seconds: 600,
+        pack_seconds: 600,
+    };
+
+    fn rounds(effort: Effort, cells: usize, is_narrow: bool) -> usize {
+        let mut rounds = Rounds::new(effort, cells, &Recorder::new("render"));
+        while rounds.go_on(|| is_narrow) {}
+        rounds.done()
+    }
+
+    #[test]
+    fn rounds_end_with_a_narrow_interval_or_at_a_bound() {
+        assert_eq!(rounds(EFFORT, 2, true), 3, "compared cells have the least");
+        assert_eq!(rounds(EFFORT, 1, true), 1);
+        assert_eq!(rounds(EFFORT, 2, false), 5);
+        let none = |cell_seconds, pack_seconds| Effort {
+            cell_seconds,
+            pack_seconds,
+            ..EFFORT
+        };
+        assert_eq!(rounds(none(0, 600), 2, false), 1);
+        assert_eq!(rounds(none(600, 0), 2, false), 1);
+    }
 
     #[test]
     fn ratios_are_of_rounds() {
@@ -173,20 +264,29 @@ mod tests {
     fn turns_change_who_is_first() {
         let order = std::sync::Mutex::new(Vec::new());
         let order = &order;
-        let contenders = ["a", "b"].map(|name| {
+        let contenders = [("a", Document::Pdf1p), ("b", Document::Csv)].map(|(name, document)| {
             let load = Load::closed(1, 0, 1);
-            Contender::new(Cell::new("s", name, &load), load, None, move || {
-                Ok(move || {
-                    order.lock().unwrap().push(name);
-                    Outcome {
-                        is_good: true,
-                        ..Outcome::default()
-                    }
-                })
-            })
+            Contender::new(
+                Cell::new(RenderName::Serial { document }, &load),
+                load,
+                None,
+                move || {
+                    Ok(move || {
+                        order.lock().unwrap().push(name);
+                        Outcome {
+                            is_good: true,
+                            ..Outcome::default()
+                        }
+                    })
+                },
+            )
         });
         let mut recorder = Recorder::new("test");
-        in_turns(2, Vec::from(contenders), &mut recorder).unwrap();
+        let effort = Effort {
+            max_rounds: 2,
+            ..EFFORT
+        };
+        in_turns(effort, Vec::from(contenders), &mut recorder).unwrap();
         assert_eq!(*order.lock().unwrap(), ["a", "b", "b", "a"]);
         assert_eq!(recorder.results().cells[0].rounds.len(), 2);
     }

@@ -9,9 +9,10 @@ use std::{
 };
 
 use platen_bench::{
-    Cell, Results,
+    Name, Results,
     client::{Request, Target},
     gaps::gaps,
+    name::{BodyKind, HttpName, PageCache, Server},
 };
 use process::{Service, has_chromium, is_missing, waiting::wait_until};
 use serde_json::Value;
@@ -50,6 +51,8 @@ fn cells_of_documents_are_measured_and_written() {
         "2",
         "--samples",
         "10",
+        "--rounds",
+        "1",
         "--out",
         out.to_str().unwrap(),
     ]);
@@ -90,8 +93,26 @@ fn seeding_twice_is_seeding_once() {
     }
 }
 
-fn is_served(cell: &Cell) -> bool {
-    cell.of("server").starts_with("platen serve ")
+/// The kinds of bodies that `platen serve` has sent.
+fn served(results: &Results) -> Vec<BodyKind> {
+    let kinds = results.pick(|name| match name {
+        Name::Http(HttpName::Matrix {
+            server: Server::Service { .. },
+            kind,
+            ..
+        }) => Some(*kind),
+        _ => None,
+    });
+    kinds.map(|(kind, _)| kind).collect()
+}
+
+/// The number of files read with the page cache in this state.
+fn files(results: &Results, wanted: PageCache) -> usize {
+    let files = results.pick(|name| match name {
+        Name::Http(HttpName::Files { cache, .. }) if *cache == wanted => Some(()),
+        _ => None,
+    });
+    files.count()
 }
 
 #[test]
@@ -152,7 +173,7 @@ fn bodies_are_measured_over_tcp_tls_and_unix_sockets() {
     if is_missing("wrk", has_wrk) {
         return;
     }
-    for socket in ["tcp", "tcp6", "ssl", "unix", "aunix"] {
+    for socket in ["tcp", "tcp6", "ssl", "ssl6", "unix", "aunix"] {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().display().to_string();
         let mut arguments = vec!["bench", "http", "-q", "-s", socket, "-b", "acsi1,100"];
@@ -184,19 +205,17 @@ fn bodies_are_measured_over_tcp_tls_and_unix_sockets() {
         let results = Results::read(folder.path()).unwrap();
         assert_eq!(gaps(&results), Vec::<String>::new(), "{socket}");
         // `platen serve` sends strings from memory and `io` from files, beside the bare delivery.
-        let served = results.section("matrix").filter(|cell| is_served(cell));
-        let kinds: Vec<&str> = served.map(|cell| cell.name.as_str()).collect();
+        let kinds = served(&results);
+        let (string, io) = (BodyKind::String, BodyKind::Io);
         match socket {
-            "tcp" => assert_eq!(kinds, ["string", "io", "string", "io"]),
+            "tcp" => assert_eq!(kinds, [string, io, string, io]),
             _ => assert!(kinds.is_empty(), "{socket}: {kinds:?}"),
         }
         let is_told = |note: &String| note.starts_with("Files of the disk were left out");
         if !results.notes.iter().any(is_told) {
-            for cache in ["hot", "cold"] {
-                let files = results.section("files");
-                let count = files.filter(|cell| cell.of("cache") == cache).count();
+            for cache in [PageCache::Hot, PageCache::Cold] {
                 let servers = if socket == "tcp" { 2 } else { 1 };
-                assert_eq!(count, 2 * servers, "{socket}: {cache}");
+                assert_eq!(files(&results, cache), 2 * servers, "{socket}: {cache:?}");
             }
         }
     }

@@ -3,14 +3,12 @@
 
 use std::{process::Command, time::Duration};
 
-use super::{
-    Once, Options, publish,
-    runner::{Runner, Sandbox},
-};
+use super::{Once, Options, publish};
 use crate::{
     Cell, Error, Outcome, Progress,
     client::{Request, Target},
     load::Load,
+    name::{FlowName, Runner, Sandbox},
     program::{Platen, Program, folder, free_port},
     recorder::Recorder,
     rounds::Contender,
@@ -61,12 +59,16 @@ impl Configuration {
         concurrency: usize,
         webhook: &'a Request,
     ) -> Contender<'a> {
-        let samples = (options.samples / self.share).max(concurrency.min(options.samples));
+        let samples =
+            (options.effort.samples / self.share).max(concurrency.min(options.effort.samples));
         let warmup = (options.warmup / self.share).max(2);
         let load = Load::closed(concurrency, warmup, samples);
-        let cell = Cell::new("matrix", &self.runner.to_string(), &load)
-            .label("sandbox", self.sandbox.name())
-            .label("durable", if self.is_durable { "yes" } else { "no" });
+        let name = FlowName::Matrix {
+            runner: self.runner.clone(),
+            sandbox: self.sandbox,
+            is_durable: self.is_durable,
+        };
+        let cell = Cell::new(name, &load);
         let target = match &self.means {
             Means::Here(once) => {
                 return Contender::new(cell, load, None, move || Ok(once));
@@ -112,7 +114,10 @@ pub(super) fn configurations(
                 all.push(Configuration::new(Runner::OneProcess, sandbox, means));
             }
             Err(error) => {
-                recorder.note(format!("One process, {} sandbox: {error}.", sandbox.name()));
+                recorder.note(format!(
+                    "One process, {} sandbox: {error}.",
+                    sandbox.as_str()
+                ));
             }
         }
     }
@@ -132,7 +137,7 @@ pub(super) fn configurations(
     for sandbox in [Sandbox::Fresh, Sandbox::Reused] {
         match node(options, sandbox) {
             Ok(node) => all.push(node),
-            Err(error) => recorder.note(format!("Node, {} sandbox: {error}.", sandbox.name())),
+            Err(error) => recorder.note(format!("Node, {} sandbox: {error}.", sandbox.as_str())),
         }
     }
     Ok(all)

@@ -3,7 +3,6 @@
 
 mod configurations;
 mod report;
-mod runner;
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +10,10 @@ use serde_json::Value as Json;
 
 use self::configurations::configurations;
 pub(crate) use self::report::series;
-pub use self::{
-    report::{blocks, plots},
-    runner::Sandbox,
-};
+pub use self::report::{blocks, plots};
+pub use crate::name::Sandbox;
 use crate::{
-    Error, Outcome, Progress,
+    Effort, Error, Outcome, Progress,
     client::{Request, Target},
     program::Platen,
     recorder::Recorder,
@@ -29,8 +26,22 @@ pub type Once = Box<dyn Fn() -> Outcome + Send + Sync>;
 /// time or in a reused one.
 pub type InProcess<'a> = &'a dyn Fn(Sandbox) -> Result<Once, String>;
 
-/// Default number of runs per cell and round.
-pub const SAMPLES: usize = 1_000;
+/// A full run.
+pub const WHOLE: Effort = Effort {
+    samples: 300,
+    min_rounds: 6,
+    max_rounds: 30,
+    cell_seconds: 15,
+    pack_seconds: 600,
+};
+/// A quick run.
+pub const QUICK: Effort = Effort {
+    samples: 200,
+    min_rounds: 2,
+    max_rounds: 3,
+    cell_seconds: 3,
+    pack_seconds: 60,
+};
 
 /// What to measure.
 #[derive(Clone)]
@@ -45,12 +56,10 @@ pub struct Options<'a> {
     pub flow: PathBuf,
     /// Number of runs before measuring, per cell and round.
     pub warmup: usize,
-    /// Number of runs measured, per cell and round.
-    pub samples: usize,
+    /// How much is measured.
+    pub effort: Effort,
     /// Numbers of concurrent runs; each is a cell.
     pub concurrency: Vec<usize>,
-    /// Number of interleaved rounds.
-    pub rounds: usize,
     /// Script that starts the Node server, with the arguments PORT and `cold` or `warm`.
     pub peer: Option<PathBuf>,
     /// Runs the flow without a service.
@@ -62,7 +71,7 @@ pub struct Options<'a> {
 /// # Errors
 /// The service does not start or rejects the flow. Failed runs void their cells.
 pub fn run(options: &Options<'_>, progress: Progress<'_>) -> Result<Recorder, Error> {
-    let mut recorder = Recorder::new("flow");
+    let mut recorder = Recorder::of("flow", options.effort);
     let content = std::fs::read(&options.flow).map_err(Error::file("read", &options.flow))?;
     let key = flow_key(&content, &options.flow)?;
     let all = configurations(options, &content, &key, &mut recorder, progress)?;
@@ -81,7 +90,7 @@ pub fn run(options: &Options<'_>, progress: Progress<'_>) -> Result<Recorder, Er
         }
     }
     progress(&format!("{} cells, interleaved", contenders.len()));
-    in_turns(options.rounds, contenders, &mut recorder)?;
+    in_turns(options.effort, contenders, &mut recorder)?;
     Ok(recorder)
 }
 

@@ -1,12 +1,9 @@
 //! Tables and plots of the pack.
 
-use super::{
-    Sandbox,
-    runner::{Runner, find},
-};
 use crate::{
-    Cell, Results,
+    Cell, Name, Results,
     markdown::{Block, NONE, Table, maybe, ms, percentiles, rate},
+    name::{FlowName, Runner, Sandbox},
     plot::{Chart, Lines},
     render::distribution,
 };
@@ -20,8 +17,54 @@ pub fn blocks(results: &Results) -> Vec<Block> {
     ]
 }
 
+/// What ran the flow in a cell.
+struct Ran<'a> {
+    runner: &'a Runner,
+    sandbox: Sandbox,
+    is_durable: bool,
+}
+
+impl Ran<'_> {
+    /// Name of the cell's line in a plot; `None` for cells that plots omit.
+    fn line(&self) -> Option<String> {
+        let name = self.runner.short_name()?;
+        Some(format!("{name}, {} sandbox", self.sandbox.as_str()))
+    }
+}
+
+fn cells(results: &Results) -> impl Iterator<Item = (Ran<'_>, &Cell)> {
+    results.pick(|name| match name {
+        Name::Flow(FlowName::Matrix {
+            runner,
+            sandbox,
+            is_durable,
+        }) => Some(Ran {
+            runner,
+            sandbox: *sandbox,
+            is_durable: *is_durable,
+        }),
+        _ => None,
+    })
+}
+
+/// The valid cell of a runner.
+fn find(
+    results: &Results,
+    is_wanted: impl Fn(&Runner) -> bool,
+    sandbox: Sandbox,
+    concurrency: usize,
+) -> Option<&Cell> {
+    let found = cells(results).find(|(ran, cell)| {
+        is_wanted(ran.runner)
+            && ran.sandbox == sandbox
+            && cell.concurrency == concurrency
+            && !cell.is_void()
+    });
+    found.map(|(_, cell)| cell)
+}
+
 fn matrix(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "Configuration",
         "Sandbox",
         "Durable",
@@ -32,25 +75,23 @@ fn matrix(results: &Results) -> Table {
         "p99",
         "Service CPU per run",
         "Worker CPU per run",
-        "Failures",
     ]);
-    for cell in results.section("matrix") {
+    for (ran, cell) in cells(results) {
         let name = vec![
-            cell.name.clone(),
-            cell.of("sandbox").to_owned(),
-            cell.of("durable").to_owned(),
+            ran.runner.to_string(),
+            ran.sandbox.as_str().to_owned(),
+            if ran.is_durable { "yes" } else { "no" }.to_owned(),
             cell.concurrency.to_string(),
         ];
         table.cell(cell, name, || {
             let mut figures = vec![rate(cell.median_rps())];
             figures.extend(percentiles(cell.client.as_ref()));
-            let runner = Runner::of(cell);
-            figures.push(match runner {
+            figures.push(match ran.runner {
                 Runner::OneProcess => NONE.to_owned(),
                 _ => maybe(cell.server_cpu_ms(), ms),
             });
             let workers = cell.values.get("workerCpuSeconds");
-            figures.push(match runner {
+            figures.push(match ran.runner {
                 Runner::Workers { .. } => {
                     maybe(workers, |seconds| ms(seconds * 1e3 / cell.requests as f64))
                 }
@@ -140,13 +181,6 @@ fn rest(cell: &Cell) -> Option<f64> {
     Some((cell.phases.get("total")? - known).max(0.0))
 }
 
-/// Name of a cell's line in a plot; `None` for cells that plots omit.
-fn line_name(cell: &Cell) -> Option<String> {
-    let runner = Runner::of(cell);
-    let name = runner.short_name()?;
-    Some(format!("{name}, {} sandbox", cell.of("sandbox")))
-}
-
 /// The lines that both plots of a full run have.
 pub(crate) fn series() -> Vec<String> {
     let whole = [
@@ -157,8 +191,12 @@ pub(crate) fn series() -> Vec<String> {
         (Runner::Node, Sandbox::Reused),
     ];
     let name = |(runner, sandbox): (Runner, Sandbox)| {
-        let name = runner.short_name()?;
-        Some(format!("{name}, {} sandbox", sandbox.name()))
+        let ran = Ran {
+            runner: &runner,
+            sandbox,
+            is_durable: false,
+        };
+        ran.line()
     };
     whole.into_iter().filter_map(name).collect()
 }
@@ -173,8 +211,8 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
         is_y_logarithmic: true,
         ..Lines::default()
     };
-    for cell in results.section("matrix").filter(|cell| !cell.is_void()) {
-        let Some(name) = line_name(cell) else {
+    for (ran, cell) in cells(results).filter(|(_, cell)| !cell.is_void()) {
+        let Some(name) = ran.line() else {
             continue;
         };
         let point = (cell.concurrency as f64, cell.median_rps());
@@ -186,15 +224,14 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     for (_, points) in &mut lines.series {
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
     }
-    let alone = results
-        .section("matrix")
-        .filter(|cell| cell.concurrency == 1 && !cell.is_void() && line_name(cell).is_some());
-    let name = |cell: &Cell| line_name(cell).unwrap_or_default();
+    let alone = cells(results)
+        .filter(|(_, cell)| cell.concurrency == 1)
+        .filter_map(|(ran, cell)| Some((ran.line()?, cell)));
     vec![
         ("throughput".to_owned(), Chart::Lines(lines)),
         (
             "latency".to_owned(),
-            distribution("Latency by share of runs, one at a time", alone, name),
+            distribution("Latency by share of runs, one at a time", alone),
         ),
     ]
 }

@@ -3,51 +3,11 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::Error;
+use crate::{Error, name::BodyKind};
 
 /// Size of a part, in bytes; a body of n kilobytes has n parts.
 pub(crate) const PART_BYTES: usize = 1_024;
 const MAX_KILOBYTES: usize = 16 << 10;
-
-/// How a body is produced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyKind {
-    /// Parts with a known total length.
-    Array,
-    /// Parts with an unknown total length, sent in chunks.
-    Chunk,
-    /// A string.
-    String,
-    /// A file.
-    Io,
-}
-
-impl BodyKind {
-    /// All kinds, in the order of the tables.
-    pub const ALL: [Self; 4] = [Self::Array, Self::Chunk, Self::String, Self::Io];
-
-    /// The letter in `Body-Conf`.
-    #[must_use]
-    pub fn letter(self) -> char {
-        match self {
-            Self::Array => 'a',
-            Self::Chunk => 'c',
-            Self::String => 's',
-            Self::Io => 'i',
-        }
-    }
-
-    /// Name in tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Array => "array",
-            Self::Chunk => "chunk",
-            Self::String => "string",
-            Self::Io => "io",
-        }
-    }
-}
 
 /// Kinds and sizes of bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,42 +10,22 @@ use std::{
 
 use rustix::fs::{Advice, fadvise, fdatasync, statfs};
 
-use super::{
-    Options, SocketKind,
-    bodies::{BodyKind, PART_BYTES},
-    matrix::request,
-    servers::Server,
-};
+use super::{Options, bodies::PART_BYTES, matrix::request, servers::Server};
 use crate::{
     Cell, Error, Progress, Sample,
+    cell::interval,
     client::Request,
+    interval::{Basis, Interval},
     load::{Load, Run},
+    name::{BodyKind, HttpName, PageCache},
     recorder::Recorder,
+    rounds::Rounds,
 };
 
 /// Number of requests per cell and round.
 const SAMPLES: usize = 20;
 /// Types of in-memory file systems: tmpfs and ramfs.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
-
-/// Whether the file is in the page cache when it is requested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PageCache {
-    /// In memory.
-    Hot,
-    /// Only on disk.
-    Cold,
-}
-
-impl PageCache {
-    /// Name in results.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Hot => "hot",
-            Self::Cold => "cold",
-        }
-    }
-}
 
 /// Measures the files of every server that the harness has started.
 pub(super) fn measure(
@@ -57,7 +37,7 @@ pub(super) fn measure(
     if !options.bodies.kinds.contains(&BodyKind::Io) {
         return Ok(());
     }
-    if options.socket == SocketKind::Ssl || options.delay.is_some() {
+    if options.socket.is_tls() || options.delay.is_some() {
         recorder.note("Files of the disk were left out: they are measured without TLS and delay.");
         return Ok(());
     }
@@ -73,15 +53,24 @@ pub(super) fn measure(
                 all.extend(Reader::new(options, server, *kilobytes, cache));
             }
         }
-        for round in 0..options.rounds.max(1) {
+        let mut rounds = Rounds::new(options.effort, all.len(), recorder);
+        loop {
+            let round = rounds.done();
             for step in 0..all.len() {
                 let index = (round + step) % all.len();
                 all[index].run()?;
             }
+            let is_narrow = |reader: &Reader<'_>| {
+                let interval = interval(&reader.runs, Basis::RoundTimes);
+                interval.as_ref().is_some_and(Interval::is_narrow)
+            };
+            if !rounds.go_on(|| all.iter().all(is_narrow)) {
+                break;
+            }
         }
         for reader in all {
             let mut cell = reader.cell;
-            cell.take(&reader.runs);
+            cell.take(&reader.runs, Basis::RoundTimes);
             recorder.add(cell, &reader.runs);
         }
     }
@@ -116,11 +105,14 @@ impl<'a> Reader<'a> {
         }
         let files = files_of(server.folder.as_ref()?, (kilobytes * PART_BYTES) as u64);
         let load = Load::closed(1, 0, SAMPLES);
-        let cell = Cell::new("files", BodyKind::Io.name(), &load)
-            .label("kilobytes", format!("{kilobytes:04}"))
-            .label("server", &server.name)
-            .label("socket", options.socket.name())
-            .label("cache", cache.name());
+        let name = HttpName::Files {
+            route: server.route(),
+            kilobytes,
+            server: server.name.clone(),
+            socket: options.socket,
+            cache,
+        };
+        let cell = Cell::new(name, &load);
         Some(Self {
             server,
             request: request(options, server, BodyKind::Io, kilobytes),

@@ -3,19 +3,21 @@
 use std::time::Duration;
 
 use super::{
-    Options, SocketKind,
-    bodies::{BodyKind, PART_BYTES, body, hash},
-    files::PageCache,
+    Options,
+    bodies::{PART_BYTES, body, hash},
     servers::{Server, What},
     wrk::{Figures, Run, own_client},
 };
 use crate::{
-    Cell, Error, Progress, Round, Times,
+    Cell, Error, LoadMode, Progress, Round, Times,
     client::{Answer, Request},
     cpu::{own_seconds, tree_seconds},
     histogram::median,
+    interval::{Basis, Interval},
     load::Load,
+    name::{BodyKind, HttpName, PageCache},
     recorder::Recorder,
+    rounds::Rounds,
 };
 
 /// Measures every cell of every server.
@@ -34,7 +36,7 @@ pub(super) fn measure(
     }
     for kilobytes in &options.bodies.kilobytes {
         for kind in &options.bodies.kinds {
-            progress(&format!("http: {} of {kilobytes} kB", kind.name()));
+            progress(&format!("http: {} of {kilobytes} kB", kind.as_str()));
             let all: Vec<&Server> = servers.iter().filter(|it| it.answers(*kind)).collect();
             cell(options, &all, *kind, *kilobytes, recorder)?;
         }
@@ -54,7 +56,9 @@ fn cell(
         .map(|server| check(options, server, kind, kilobytes))
         .collect::<Result<_, _>>()?;
     let mut runs: Vec<Vec<(Figures, f64, f64)>> = vec![Vec::new(); servers.len()];
-    for round in 0..options.rounds.max(1) {
+    let mut rounds = Rounds::new(options.effort, servers.len(), recorder);
+    loop {
+        let round = rounds.done();
         for step in 0..servers.len() {
             let index = (round + step) % servers.len();
             let server = servers[index];
@@ -64,8 +68,15 @@ fn cell(
             };
             let clients = || own_seconds().0 + own_seconds().1;
             let (before, own) = (cpu(), clients());
-            let figures = load(options, server, kind, kilobytes, options.seconds)?;
+            let figures = load(options, server, kind, kilobytes, options.seconds())?;
             runs[index].push((figures, cpu() - before, clients() - own));
+        }
+        let is_narrow = |runs: &Vec<(Figures, f64, f64)>| {
+            let interval = interval_of(runs);
+            interval.as_ref().is_some_and(Interval::is_narrow)
+        };
+        if !rounds.go_on(|| runs.iter().all(is_narrow)) {
+            break;
         }
     }
     for ((server, runs), head) in servers.iter().zip(runs).zip(heads) {
@@ -116,24 +127,22 @@ fn load(
     kilobytes: usize,
     seconds: u64,
 ) -> Result<Figures, Error> {
-    match options.socket {
-        SocketKind::Unix | SocketKind::Aunix => {
-            let request = request(options, server, kind, kilobytes);
-            let time = Duration::from_secs(seconds);
-            own_client(&server.target, &request, options.all_connections(), time)
-        }
-        _ => Run {
-            url: &format!("{}{}", server.url, server.path(kilobytes)),
-            threads: options.client_threads(),
-            connections: options.all_connections(),
-            seconds,
-            headers: headers(options, server, kind, kilobytes)
-                .iter()
-                .map(|(name, value)| format!("{name}: {value}"))
-                .collect(),
-        }
-        .wrk(),
+    if options.socket.is_unix() {
+        let request = request(options, server, kind, kilobytes);
+        let time = Duration::from_secs(seconds);
+        return own_client(&server.target, &request, options.all_connections(), time);
     }
+    let run = Run {
+        url: &format!("{}{}", server.url, server.path(kilobytes)),
+        threads: options.client_threads(),
+        connections: options.all_connections(),
+        seconds,
+        headers: headers(options, server, kind, kilobytes)
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect(),
+    };
+    run.wrk()
 }
 
 /// Checks one response completely: its body must be the requested one. Returns the size of its head
@@ -144,13 +153,13 @@ fn check(
     kind: BodyKind,
     kilobytes: usize,
 ) -> Result<u64, Error> {
-    let what = format!("{}, {} of {kilobytes} kB", server.name, kind.name());
-    let (answer, body_given) = match options.socket {
-        SocketKind::Ssl => {
+    let what = format!("{}, {} of {kilobytes} kB", server.name, kind.as_str());
+    let (answer, body_given) = match options.socket.is_tls() {
+        true => {
             let headers = headers(options, server, kind, kilobytes);
             over_tls(&format!("{}/", server.url), &headers)?
         }
-        _ => request(options, server, kind, kilobytes).fetch(&server.target)?,
+        false => request(options, server, kind, kilobytes).fetch(&server.target)?,
     };
     let is_wanted = match server.what {
         What::Bodies => hash(&body_given) == hash(&body(1, kilobytes)),
@@ -162,7 +171,7 @@ fn check(
         return Err(Error::answer(what, detail));
     }
     let is_chunked = kind == BodyKind::Chunk && server.has_chunks;
-    if options.socket != SocketKind::Ssl && answer.is_chunked != is_chunked {
+    if !options.socket.is_tls() && answer.is_chunked != is_chunked {
         return Err(Error::answer(what, "the body is framed differently"));
     }
     Ok(answer.head_bytes)
@@ -208,16 +217,18 @@ fn summary(
     head_bytes: u64,
 ) -> Cell {
     let load = Load::closed(options.all_connections(), 0, 0);
-    let mut cell = Cell::new("matrix", kind.name(), &load)
-        .label("kilobytes", format!("{kilobytes:04}"))
-        .label("server", &server.name)
-        .label("socket", options.socket.name());
-    if kind == BodyKind::Io {
-        cell = cell.label("cache", PageCache::Hot.name());
-    }
-    cell.mode = match options.socket {
-        SocketKind::Unix | SocketKind::Aunix => "own client".to_owned(),
-        _ => "wrk".to_owned(),
+    let name = HttpName::Matrix {
+        route: server.route(),
+        kind,
+        kilobytes,
+        server: server.name.clone(),
+        socket: options.socket,
+        cache: (kind == BodyKind::Io).then_some(PageCache::Hot),
+    };
+    let mut cell = Cell::new(name, &load);
+    cell.mode = match options.socket.is_unix() {
+        true => LoadMode::OwnClient,
+        false => LoadMode::Wrk,
     };
     let sum = |of: fn(&Figures) -> f64| -> f64 { runs.iter().map(|(run, ..)| of(run)).sum() };
     cell.requests = runs.iter().map(|(run, ..)| run.requests).sum();
@@ -256,5 +267,12 @@ fn summary(
         server_cpu_seconds: *server,
     };
     cell.rounds = runs.iter().map(round).collect();
+    cell.interval = interval_of(runs);
     cell
+}
+
+/// The interval of the rates of the rounds.
+fn interval_of(runs: &[(Figures, f64, f64)]) -> Option<Interval> {
+    let rates: Vec<f64> = runs.iter().map(|(run, ..)| run.rps).collect();
+    Interval::of(Basis::RoundRates, &rates)
 }

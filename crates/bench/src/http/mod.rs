@@ -11,12 +11,14 @@ mod servers;
 mod table;
 mod wrk;
 
-use crate::{Error, Progress, program::Platen, recorder::Recorder};
+use crate::{Effort, Error, Progress, program::Platen, recorder::Recorder};
+
+pub use crate::name::{BodyKind, SocketKind};
 
 pub use self::{
-    bodies::{BodyConf, BodyKind},
+    bodies::BodyConf,
     report::{blocks, plots},
-    servers::{Peer, SocketKind},
+    servers::Peer,
     table::{bodies_table, types_table},
 };
 
@@ -35,20 +37,32 @@ pub struct Options {
     pub bodies: BodyConf,
     /// Connections per client thread.
     pub connections: usize,
-    /// Duration of a run, in seconds.
-    pub seconds: u64,
     /// Number of client threads; if `None`, four fifths of the server's.
     pub client_threads: Option<usize>,
     /// Seconds that the server sleeps before it answers.
     pub delay: Option<String>,
     /// Other servers to measure.
     pub peers: Vec<Peer>,
-    /// Number of interleaved rounds.
-    pub rounds: usize,
+    /// How much is measured.
+    pub effort: Effort,
 }
 
-/// Default duration of a run, in seconds.
-pub const SECONDS: u64 = 10;
+/// A full run: a round takes this many seconds per cell.
+pub const WHOLE: Effort = Effort {
+    samples: 1,
+    min_rounds: 6,
+    max_rounds: 12,
+    cell_seconds: 12,
+    pack_seconds: 1_800,
+};
+/// A quick run.
+pub const QUICK: Effort = Effort {
+    samples: 1,
+    min_rounds: 2,
+    max_rounds: 3,
+    cell_seconds: 2,
+    pack_seconds: 180,
+};
 /// Upper limits of a run's duration and connections.
 const MAX_SECONDS: u64 = 120;
 const MAX_CONNECTIONS: usize = 1_024;
@@ -68,8 +82,13 @@ impl Options {
         self.client_threads() * self.connections
     }
 
+    /// Seconds of a round.
+    fn seconds(&self) -> u64 {
+        self.effort.samples as u64
+    }
+
     fn check(&self) -> Result<(), Error> {
-        let is_sound = (1..=MAX_SECONDS).contains(&self.seconds)
+        let is_sound = (1..=MAX_SECONDS).contains(&self.seconds())
             && (1..=MAX_CONNECTIONS).contains(&self.all_connections())
             && self.workers <= 64
             && (1..=256).contains(&self.threads);
@@ -80,7 +99,7 @@ impl Options {
             format!(
                 "{} connections for {} seconds",
                 self.all_connections(),
-                self.seconds
+                self.seconds()
             ),
             format!(
                 "at most {MAX_CONNECTIONS} connections (-T times -c) and {MAX_SECONDS} seconds (-D)"
@@ -96,7 +115,7 @@ impl Options {
 /// their cells.
 pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
     options.check()?;
-    let mut recorder = Recorder::new("http");
+    let mut recorder = Recorder::of("http", options.effort);
     let mut servers = vec![servers::ours(options)?];
     if options.socket == SocketKind::Tcp && options.delay.is_none() {
         progress("http: storing results in `platen serve`");

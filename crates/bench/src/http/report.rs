@@ -1,45 +1,49 @@
 //! Tables and plots of the pack: for each server the two tables of Puma's script, and all servers
 //! side by side.
 
-use super::{
-    bodies::BodyKind,
-    files::PageCache,
-    table::{bodies_table, kilobytes, types_table},
-};
+use super::table::{bodies_table, body_of, types_table};
 use crate::{
-    Cell, Results,
-    markdown::{Block, NONE, Table, maybe, ms},
+    Cell, Name, Results,
+    markdown::{Block, NONE, Table, maybe, ms, precision},
+    name::{BodyKind, HttpName, PageCache, Server, SocketKind},
     plot::{Chart, Lines},
     rounds::Ratio,
 };
 
+/// What a cell of the matrix is of.
+type Of<'a> = (&'a Server, SocketKind);
+
+fn matrix(results: &Results) -> impl Iterator<Item = (Of<'_>, &Cell)> {
+    results.pick(|name| match name {
+        Name::Http(HttpName::Matrix { server, socket, .. }) => Some((server, *socket)),
+        _ => None,
+    })
+}
+
 /// Servers of a run, Platen's first.
-fn servers(results: &Results) -> Vec<String> {
-    let mut servers: Vec<String> = Vec::new();
-    for cell in results.section("matrix") {
-        let name = cell.of("server").to_owned();
-        if !servers.contains(&name) {
-            servers.push(name);
+fn servers(results: &Results) -> Vec<Of<'_>> {
+    let mut servers = Vec::new();
+    for (of, _) in matrix(results) {
+        if !servers.contains(&of) {
+            servers.push(of);
         }
     }
     servers
 }
 
-fn cells_of<'a>(results: &'a Results, server: &'a str) -> Vec<&'a Cell> {
-    results
-        .section("matrix")
-        .filter(move |cell| cell.of("server") == server)
-        .collect()
+fn cells_of<'a>(results: &'a Results, wanted: Of<'a>) -> Vec<&'a Cell> {
+    let cells = matrix(results).filter(|(of, _)| *of == wanted);
+    cells.map(|(_, cell)| cell).collect()
 }
 
 /// All tables.
 #[must_use]
 pub fn blocks(results: &Results) -> Vec<Block> {
     let mut tables = String::new();
-    for server in servers(results) {
-        let cells = cells_of(results, &server);
+    for of @ (server, socket) in servers(results) {
+        let cells = cells_of(results, of);
         let first = cells.first();
-        let socket = first.map_or("", |cell| cell.of("socket"));
+        let socket = socket.as_str();
         let connections = first.map_or(0, |cell| cell.concurrency);
         let load = first.map_or("", |cell| cell.mode.as_str());
         let rounds = first.map_or(0, |cell| cell.rounds.len());
@@ -57,12 +61,12 @@ pub fn blocks(results: &Results) -> Vec<Block> {
         body: tables,
     };
     let mut beside = beside(results).block("http/beside", "Comparison");
-    if results.section("matrix").any(is_of_old_io) {
+    if matrix(results).any(|(_, cell)| is_of_old_io(cell)) {
         beside.body += "\nThis build answered Platen's own `io` rows from memory: they say nothing \
             about files.\n";
     }
     let mut blocks = vec![beside, tables];
-    if results.section("files").next().is_some() {
+    if read_files(results).next().is_some() {
         blocks.push(files(results).block("http/files", "Files, hot and cold"));
     }
     blocks
@@ -70,30 +74,46 @@ pub fn blocks(results: &Results) -> Vec<Block> {
 
 /// Whether the cell is from a time when `io` rows did not record where the files were.
 fn is_of_old_io(cell: &Cell) -> bool {
-    cell.name == BodyKind::Io.name() && cell.of("cache").is_empty()
+    matches!(
+        cell.name,
+        Name::Http(HttpName::Matrix {
+            kind: BodyKind::Io,
+            cache: None,
+            ..
+        })
+    )
+}
+
+fn read_files(results: &Results) -> impl Iterator<Item = ((usize, &Server, PageCache), &Cell)> {
+    results.pick(|name| match name {
+        Name::Http(HttpName::Files {
+            kilobytes,
+            server,
+            cache,
+            ..
+        }) => Some((*kilobytes, server, *cache)),
+        _ => None,
+    })
 }
 
 /// A row for each size and server: one request at a time, from the page cache and from disk.
 fn files(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "kB",
         "Server",
         "From the page cache, p50",
         "From the disk, p50",
         "p99",
         "Time relative to the page cache, median (min to max)",
-        "Failures",
     ]);
-    let is_of = |cell: &Cell, cache: PageCache| cell.of("cache") == cache.name();
-    let all = || results.section("files");
-    for cold in all().filter(|cell| is_of(cell, PageCache::Cold)) {
-        let hot = all().find(|hot| {
-            is_of(hot, PageCache::Hot)
-                && hot.of("server") == cold.of("server")
-                && hot.of("kilobytes") == cold.of("kilobytes")
-        });
+    let all = || read_files(results);
+    let colds = all().filter(|((.., cache), _)| *cache == PageCache::Cold);
+    for ((kilobytes, server, _), cold) in colds {
+        let wanted = (kilobytes, server, PageCache::Hot);
+        let hot = all().find(|(name, _)| *name == wanted);
+        let hot = hot.map(|(_, cell)| cell);
         let p50 = |cell: &Cell| cell.client.as_ref().map(|times| times.p50);
-        let name = vec![kilobytes(cold).to_string(), cold.of("server").to_owned()];
+        let name = vec![kilobytes.to_string(), server.to_string()];
         table.cell(cold, name, || {
             let ratio = hot.and_then(|hot| Ratio::of_times(cold, hot));
             vec![
@@ -108,21 +128,22 @@ fn files(results: &Results) -> Table {
 }
 
 /// Titles of the columns: one per server for each figure.
-fn head_of(servers: &[String]) -> Vec<String> {
+fn head_of(servers: &[Of<'_>]) -> Vec<String> {
     let mut head = vec!["kB".to_owned(), "Type".to_owned()];
-    head.extend(servers.iter().map(|name| format!("{name}, req/s")));
+    head.extend(servers.iter().map(|(name, _)| format!("{name}, req/s")));
     head.extend(
         servers
             .iter()
             .skip(1)
-            .map(|name| format!("relative to {name}, median (min to max)")),
+            .map(|(name, _)| format!("relative to {name}, median (min to max)")),
     );
     head.extend(
         servers
             .iter()
-            .map(|name| format!("{name}, CPU per request")),
+            .map(|(name, _)| format!("{name}, CPU per request")),
     );
     head.push("p99 / p50".to_owned());
+    head.push("n, 95 % interval of the median rate".to_owned());
     head.push("Failures".to_owned());
     head
 }
@@ -136,21 +157,23 @@ fn beside(results: &Results) -> Table {
     let Some(ours) = servers.first() else {
         return table;
     };
-    for cell in cells_of(results, ours) {
-        let of = |server: &String| {
-            results.section("matrix").find(|other| {
-                other.of("server") == server
-                    && other.name == cell.name
-                    && other.of("kilobytes") == cell.of("kilobytes")
-            })
+    for cell in cells_of(results, *ours) {
+        let Some((kind, kilobytes)) = body_of(cell) else {
+            continue;
+        };
+        let of = |server: &Of<'_>| {
+            let mut cells = matrix(results).filter(|(of, _)| of == server);
+            let found = cells.find(|(_, other)| body_of(other) == Some((kind, kilobytes)));
+            found.map(|(_, cell)| cell)
         };
         let all: Vec<Option<&Cell>> = servers.iter().map(of).collect();
         // A service has no arrays and no chunks.
         let has: Vec<bool> = servers
             .iter()
             .map(|server| {
-                let of_server = cells_of(results, server);
-                of_server.iter().any(|other| other.name == cell.name)
+                let cells = cells_of(results, *server);
+                let mut kinds = cells.iter().filter_map(|cell| body_of(cell));
+                kinds.any(|(other, _)| other == kind)
             })
             .collect();
         let every = |show: &dyn Fn(Option<&Cell>) -> String| -> Vec<String> {
@@ -158,7 +181,7 @@ fn beside(results: &Results) -> Table {
             each.map(|(cell, has)| if *has { show(*cell) } else { NONE.to_owned() })
                 .collect()
         };
-        let mut row = vec![kilobytes(cell).to_string(), cell.name.clone()];
+        let mut row = vec![kilobytes.to_string(), kind.as_str().to_owned()];
         row.extend(every(&|cell| {
             maybe(cell, |cell| match cell.is_void() {
                 true => "void".to_owned(),
@@ -178,6 +201,8 @@ fn beside(results: &Results) -> Table {
         row.push(maybe(times, |it| {
             format!("{:.1}", it.p99 / it.p50.max(1e-9))
         }));
+        let every = all.iter().flatten().map(|cell| precision(cell));
+        row.push(every.collect::<Vec<_>>().join("; "));
         let sum = |of: fn(&Cell) -> u64| -> u64 { all.iter().flatten().map(|cell| of(cell)).sum() };
         row.push(format!(
             "{}/{}",
@@ -201,11 +226,14 @@ fn cpu(milliseconds: f64) -> String {
 #[must_use]
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let plot = |kind: BodyKind| {
-        let series = servers(results).into_iter().map(|server| {
-            let cells = cells_of(results, &server).into_iter();
-            let cells = cells.filter(|cell| cell.name == kind.name() && !cell.is_void());
-            let points = cells.map(|cell| (kilobytes(cell) as f64, cell.rps));
-            (server.clone(), points.collect())
+        let series = servers(results).into_iter().map(|of| {
+            let cells = cells_of(results, of).into_iter();
+            let cells = cells.filter(|cell| !cell.is_void());
+            let points = cells.filter_map(|cell| {
+                let (other, kilobytes) = body_of(cell)?;
+                (other == kind).then_some((kilobytes as f64, cell.rps))
+            });
+            (of.0.to_string(), points.collect())
         });
         let mut series: Vec<(String, Vec<(f64, f64)>)> = series.collect();
         series.retain(|(_, points)| !points.is_empty());
@@ -214,7 +242,7 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
             .map(|(_, points)| points.iter().map(|point| point.0).collect())
             .unwrap_or_default();
         let chart = Chart::Lines(Lines {
-            title: format!("Requests per second by size: {}", kind.name()),
+            title: format!("Requests per second by size: {}", kind.as_str()),
             x: "kilobytes".to_owned(),
             y: "requests per second".to_owned(),
             is_x_logarithmic: true,
@@ -222,14 +250,14 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
             marks: sizes.iter().map(|it| (*it, format!("{it}"))).collect(),
             series,
         });
-        (format!("throughput-{}", kind.name()), chart)
+        (format!("throughput-{}", kind.as_str()), chart)
     };
     BodyKind::ALL
         .into_iter()
         .filter(|kind| {
-            results
-                .section("matrix")
-                .any(|cell| cell.name == kind.name())
+            matrix(results)
+                .filter_map(|(_, cell)| body_of(cell))
+                .any(|(other, _)| other == *kind)
         })
         .map(plot)
         .collect()

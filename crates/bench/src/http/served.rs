@@ -7,12 +7,13 @@ use serde_json::{Value as Json, json};
 
 use super::{
     Options,
-    bodies::{BodyKind, PART_BYTES},
+    bodies::PART_BYTES,
     servers::{Server, What},
 };
 use crate::{
     Error,
     client::{Request, Target},
+    name::{BodyKind, Server as ServerName},
 };
 
 /// Letters per line in the first attempt.
@@ -33,7 +34,9 @@ pub(super) fn service(options: &Options, kind: BodyKind) -> Result<Server, Error
         paths.insert(*kilobytes, stored(&target, *kilobytes)?);
     }
     Ok(Server {
-        name: format!("platen serve {}", env!("CARGO_PKG_VERSION")),
+        name: ServerName::Service {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
         url: target.to_string(),
         folder: Some(program.folder().join("data/results")),
         target,

@@ -9,60 +9,16 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{
-    Options,
-    bodies::{BodyKind, body},
-};
+use super::{Options, bodies::body};
 use crate::{
     Error,
     client::Target,
+    name::{BodyKind, Route, Server as ServerName, SocketKind},
     program::{Program, find, folder, free_port},
 };
 
 /// Puma's rackup file.
 const RACKUP: &str = include_str!("../../../../bench/http-peer/config.ru");
-
-/// What the server listens on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SocketKind {
-    /// IPv4.
-    Tcp,
-    /// IPv6.
-    Tcp6,
-    /// TLS over IPv4.
-    Ssl,
-    /// A UNIX socket.
-    Unix,
-    /// An abstract UNIX socket.
-    Aunix,
-}
-
-impl SocketKind {
-    /// Parses a name as in Puma's scripts: `tcp4` is `tcp`, `ssl4` is `ssl`.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "tcp" | "tcp4" => Self::Tcp,
-            "tcp6" => Self::Tcp6,
-            "ssl" | "ssl4" => Self::Ssl,
-            "unix" => Self::Unix,
-            "aunix" => Self::Aunix,
-            _ => return None,
-        })
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Tcp6 => "tcp6",
-            Self::Ssl => "ssl",
-            Self::Unix => "unix",
-            Self::Aunix => "aunix",
-        }
-    }
-}
 
 /// Servers to compare with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,8 +45,7 @@ impl Peer {
 
 /// A running server.
 pub(super) struct Server {
-    /// Name and version.
-    pub(super) name: String,
+    pub(super) name: ServerName,
     /// URL for wrk.
     pub(super) url: String,
     pub(super) target: Target,
@@ -115,6 +70,14 @@ pub(super) enum What {
 }
 
 impl Server {
+    /// What is requested of it.
+    pub(super) fn route(&self) -> Route {
+        match self.what {
+            What::Bodies => Route::Fixture,
+            What::Paths { .. } => Route::Stored,
+        }
+    }
+
     /// Whether it has bodies of this kind.
     pub(super) fn answers(&self, wanted: BodyKind) -> bool {
         match &self.what {
@@ -144,7 +107,7 @@ struct Place {
 fn place(kind: SocketKind, folder: &Path) -> Result<Place, Error> {
     let port = free_port()?;
     let (host, target) = match kind {
-        SocketKind::Tcp6 => (format!("[::1]:{port}"), None),
+        SocketKind::Tcp6 | SocketKind::Ssl6 => (format!("[::1]:{port}"), None),
         SocketKind::Unix => (String::new(), Some(Target::Unix(folder.join("s")))),
         SocketKind::Aunix => {
             let name = format!("platen-bench-{}-{port}", std::process::id());
@@ -155,13 +118,10 @@ fn place(kind: SocketKind, folder: &Path) -> Result<Place, Error> {
     let bind = match &target {
         Some(Target::Unix(path)) => format!("unix://{}", path.display()),
         Some(Target::Abstract(name)) => format!("unix://@{name}"),
-        _ if kind == SocketKind::Ssl => format!("ssl://{host}"),
+        _ if kind.is_tls() => format!("ssl://{host}"),
         _ => format!("tcp://{host}"),
     };
-    let scheme = match kind {
-        SocketKind::Ssl => "https",
-        _ => "http",
-    };
+    let scheme = if kind.is_tls() { "https" } else { "http" };
     Ok(Place {
         bind,
         url: format!("{scheme}://{host}"),
@@ -183,7 +143,10 @@ fn certificate(folder: &Path) -> Result<[String; 2], Error> {
             "ec_paramgen_curve:P-256",
         ])
         .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
-        .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
+        .args([
+            "-addext",
+            "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1",
+        ])
         .args(["-keyout", &paths[0], "-out", &paths[1]])
         .output()
         .map_err(|_| Error::Missing {
@@ -200,14 +163,14 @@ fn certificate(folder: &Path) -> Result<[String; 2], Error> {
 }
 
 fn begin(
-    name: String,
+    name: ServerName,
     command: Command,
     folder: TempDir,
     place: Place,
     has_chunks: bool,
 ) -> Result<Server, Error> {
     let Place { url, target, .. } = place;
-    let mut program = Program::start(&name, command, folder, target.clone())?;
+    let mut program = Program::start(&name.to_string(), command, folder, target.clone())?;
     program.wait_listening()?;
     Ok(Server {
         name,
@@ -224,20 +187,22 @@ fn begin(
 pub(super) fn ours(options: &Options) -> Result<Server, Error> {
     let folder = folder()?;
     let place = place(options.socket, folder.path())?;
-    let bind = match options.socket {
-        SocketKind::Ssl => {
+    let bind = match options.socket.is_tls() {
+        true => {
             let [key, certificate] = certificate(folder.path())?;
             let address = place.bind.trim_start_matches("ssl://");
             format!("tls://{address}?cert={certificate}&key={key}")
         }
-        _ => place.bind.clone(),
+        false => place.bind.clone(),
     };
     let mut command = Command::new(&options.platen.program);
     command
         .args(["bench", "http-server", "--bind", &bind])
         .args(["-w", &options.workers.to_string()])
         .env("TMPDIR", folder.path());
-    let name = format!("delivery of Platen {}", env!("CARGO_PKG_VERSION"));
+    let name = ServerName::Transport {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
     begin(name, command, folder, place, true)
 }
 
@@ -249,7 +214,7 @@ pub(super) fn peer(options: &Options, peer: &Peer) -> Result<Server, Error> {
         Peer::Url(url) => {
             let target = Target::parse(url)?.on_loopback()?;
             Ok(Server {
-                name: url.clone(),
+                name: ServerName::Address(url.clone()),
                 url: url.trim_end_matches('/').to_owned(),
                 target,
                 program: None,
@@ -290,22 +255,21 @@ fn puma(options: &Options) -> Result<Server, Error> {
     let rackup = folder.path().join("config.ru");
     fs::write(&rackup, RACKUP).map_err(Error::file("write", &rackup))?;
     let place = place(options.socket, folder.path())?;
-    let bind = match options.socket {
-        SocketKind::Ssl => {
+    let bind = match options.socket.is_tls() {
+        true => {
             let [key, certificate] = certificate(folder.path())?;
             format!(
                 "{}?key={key}&cert={certificate}&verify_mode=none",
                 place.bind
             )
         }
-        _ => place.bind.clone(),
+        false => place.bind.clone(),
     };
     let threads = format!("{0}:{0}", options.threads);
-    let name = format!(
-        "puma {} (ruby {})",
-        version("puma", "--version"),
-        version("ruby", "--version")
-    );
+    let name = ServerName::Puma {
+        version: version("puma", "--version"),
+        ruby: version("ruby", "--version"),
+    };
     let mut command = Command::new(program);
     command
         .args(["-q", "-C", "-", "-e", "production", "-b", &bind])
@@ -331,21 +295,24 @@ fn nginx(options: &Options) -> Result<Server, Error> {
         SocketKind::Unix => format!("unix:{}", folder.path().join("s").display()),
         SocketKind::Tcp6 => format!("[::1]:{}", place.port),
         SocketKind::Ssl => format!("127.0.0.1:{} ssl", place.port),
+        SocketKind::Ssl6 => format!("[::1]:{} ssl", place.port),
         _ => format!("127.0.0.1:{}", place.port),
     };
-    let tls = match options.socket {
-        SocketKind::Ssl => {
+    let tls = match options.socket.is_tls() {
+        true => {
             let [key, certificate] = certificate(folder.path())?;
             format!("ssl_certificate {certificate};\nssl_certificate_key {key};")
         }
-        _ => String::new(),
+        false => String::new(),
     };
     let text = nginx_text(options, folder.path(), &listen, &tls);
     let file = folder.path().join("nginx.conf");
     fs::write(&file, text).map_err(Error::file("write", &file))?;
     let mut command = Command::new(&program);
     command.arg("-c").arg(&file).arg("-p").arg(folder.path());
-    let name = format!("nginx {}", version(&program.display().to_string(), "-v"));
+    let name = ServerName::Nginx {
+        version: version(&program.display().to_string(), "-v"),
+    };
     begin(name, command, folder, place, false)
 }
 

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::bodies::BodyKind;
-use crate::{Cell, Times};
+use crate::{
+    Cell, Name, Times,
+    name::{BodyKind, HttpName},
+};
 
 const COLUMNS: &str = " req/sec    50%     75%     90%     99%    100%  Resp Size";
 /// Width of the rules in both tables.
@@ -14,15 +16,21 @@ fn rule(width: usize) -> String {
     "─".repeat(width)
 }
 
-/// Size of a cell's body, in kilobytes.
-pub(super) fn kilobytes(cell: &Cell) -> usize {
-    cell.of("kilobytes").parse().unwrap_or_default()
+/// Kind and kilobytes of a cell of the matrix.
+pub(super) fn body_of(cell: &Cell) -> Option<(BodyKind, usize)> {
+    match &cell.name {
+        Name::Http(HttpName::Matrix {
+            kind, kilobytes, ..
+        }) => Some((*kind, *kilobytes)),
+        _ => None,
+    }
 }
 
 /// The first table: kinds of bodies grouped by size; with a single kind, a row per size.
 #[must_use]
 pub fn types_table(cells: &[&Cell]) -> String {
-    let mut kinds: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
+    let bodies = || cells.iter().filter_map(|cell| body_of(cell));
+    let mut kinds: Vec<BodyKind> = bodies().map(|(kind, _)| kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let has_errors = cells.iter().any(|cell| cell.failures > 0);
@@ -30,18 +38,20 @@ pub fn types_table(cells: &[&Cell]) -> String {
     let first = if kinds.len() > 1 { "Type  " } else { "Size  " };
     let mut text = format!("{first}{COLUMNS}{errors}\n");
     if kinds.len() == 1 {
-        let _ = writeln!(text, "{} {}", rule(RULE), kinds[0]);
+        let _ = writeln!(text, "{} {}", rule(RULE), kinds[0].as_str());
     }
     let mut size = 0;
     for cell in cells {
-        let kilobytes = kilobytes(cell);
+        let Some((kind, kilobytes)) = body_of(cell) else {
+            continue;
+        };
         if kinds.len() > 1 && kilobytes != size {
             let _ = writeln!(text, "{}{:>7}", rule(RULE), format!("{kilobytes}kB"));
             size = kilobytes;
         }
         let name = match kinds.len() {
             1 => kilobytes.to_string(),
-            _ => cell.name.clone(),
+            _ => kind.as_str().to_owned(),
         };
         text += &type_row(&name, cell, has_errors);
     }
@@ -65,11 +75,12 @@ fn type_row(name: &str, cell: &Cell, has_errors: bool) -> String {
 /// The second table: sizes in rows, kinds in columns. Only with more than one of both.
 #[must_use]
 pub fn bodies_table(cells: &[&Cell]) -> Option<String> {
-    let mut sizes: Vec<usize> = cells.iter().map(|cell| kilobytes(cell)).collect();
+    let bodies = || cells.iter().filter_map(|cell| body_of(cell));
+    let mut sizes: Vec<usize> = bodies().map(|(_, kilobytes)| kilobytes).collect();
     sizes.dedup();
     let kinds: Vec<BodyKind> = BodyKind::ALL
         .into_iter()
-        .filter(|kind| cells.iter().any(|cell| cell.name == kind.name()))
+        .filter(|kind| bodies().any(|(other, _)| other == *kind))
         .collect();
     if sizes.len() < 2 || kinds.len() < 2 {
         return None;
@@ -82,15 +93,14 @@ pub fn bodies_table(cells: &[&Cell]) -> Option<String> {
     );
     for _ in 0..2 {
         for kind in &kinds {
-            let _ = write!(text, "{:>8}", kind.name());
+            let _ = write!(text, "{:>8}", kind.as_str());
         }
     }
     text.push('\n');
     for size in sizes {
         let of = |kind: &BodyKind| {
-            cells
-                .iter()
-                .find(|cell| kilobytes(cell) == size && cell.name == kind.name())
+            let mut all = cells.iter();
+            all.find(|cell| body_of(cell) == Some((*kind, size)))
         };
         let _ = write!(text, "{size:<5}");
         for kind in &kinds {
@@ -116,12 +126,26 @@ fn centred(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::Load;
+    use crate::{
+        load::Load,
+        name::{Route, Server, SocketKind},
+    };
 
     /// A cell of the published run of 2022.
-    fn cell(kilobytes: usize, name: &str, rps: f64, times: [f64; 5], size: u64) -> Cell {
-        let mut cell = Cell::new("matrix", name, &Load::closed(16, 0, 0))
-            .label("kilobytes", format!("{kilobytes:04}"));
+    fn cell(kilobytes: usize, kind: &str, rps: f64, times: [f64; 5], size: u64) -> Cell {
+        let mut kinds = BodyKind::ALL.into_iter();
+        let name = HttpName::Matrix {
+            route: Route::Fixture,
+            kind: kinds.find(|it| it.as_str() == kind).unwrap(),
+            kilobytes,
+            server: Server::Puma {
+                version: "6".to_owned(),
+                ruby: "3.2".to_owned(),
+            },
+            socket: SocketKind::Tcp6,
+            cache: None,
+        };
+        let mut cell = Cell::new(name, &Load::closed(16, 0, 0));
         cell.requests = 1;
         cell.rps = rps;
         cell.size_bytes = Some(size);
@@ -211,7 +235,10 @@ Body    ────────── req/sec ──────────   
     #[test]
     fn one_type_has_rows_of_sizes_and_no_second_table() {
         let cells = published();
-        let strings: Vec<&Cell> = cells.iter().filter(|it| it.name == "string").collect();
+        let strings: Vec<&Cell> = cells
+            .iter()
+            .filter(|it| body_of(it).unwrap().0 == BodyKind::String)
+            .collect();
         let text = types_table(&strings);
         assert!(text.starts_with("Size   req/sec"), "{text}");
         assert!(text.contains("\n2048     2479"), "{text}");

@@ -9,15 +9,11 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{
-    Options, WORD,
-    by::{By, Way},
-    convert_request,
-    line::LineProgram,
-};
+use super::{Options, WORD, convert_request, line::LineProgram};
 use crate::{
     Error, Outcome,
     client::{Request, Target},
+    name::{By, Way},
     program::{Program, find, folder, free_port},
     recorder::Recorder,
 };

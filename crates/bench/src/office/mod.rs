@@ -2,7 +2,6 @@
 //! HTTP, by its protocol client alone with every way of transferring bytes, and by other products
 //! with the same LibreOffice; then how the rate scales with processes.
 
-mod by;
 mod contestants;
 pub mod documents;
 mod line;
@@ -13,9 +12,10 @@ use std::path::{Path, PathBuf};
 use self::contestants::contestants;
 pub use self::report::{blocks, plots};
 use crate::{
-    Cell, Error, Outcome, Progress,
+    Cell, Effort, Error, Outcome, Progress,
     client::Request,
     load::Load,
+    name::{OfficeName, Word},
     program::{Platen, folder},
     recorder::Recorder,
     rounds::{Contender, in_turns},
@@ -28,10 +28,8 @@ pub struct Options {
     pub platen: Platen,
     /// Names of documents; all if empty.
     pub documents: Vec<String>,
-    /// Number of interleaved rounds.
-    pub rounds: usize,
-    /// Number of letters converted per round; larger documents are converted once.
-    pub samples: usize,
+    /// How much is measured: letters per round; larger documents are converted once.
+    pub effort: Effort,
     /// Names of sections; all if empty.
     pub sections: Vec<String>,
     /// Folder with unoserver for the system's Python.
@@ -40,8 +38,22 @@ pub struct Options {
     pub gotenberg: Option<String>,
 }
 
-/// Default number of rounds.
-pub const ROUNDS: usize = 5;
+/// A full run.
+pub const WHOLE: Effort = Effort {
+    samples: 5,
+    min_rounds: 6,
+    max_rounds: 20,
+    cell_seconds: 60,
+    pack_seconds: 1_500,
+};
+/// A quick run.
+pub const QUICK: Effort = Effort {
+    samples: 3,
+    min_rounds: 2,
+    max_rounds: 2,
+    cell_seconds: 10,
+    pack_seconds: 150,
+};
 /// Names of the sections.
 pub const SECTIONS: [&str; 2] = ["compare", "rate"];
 /// Numbers of LibreOffice processes whose rates are measured.
@@ -74,7 +86,7 @@ impl Options {
 
 /// A document to convert.
 struct Document {
-    name: String,
+    name: Word,
     path: PathBuf,
     size_bytes: u64,
     /// Conversions per round.
@@ -87,7 +99,7 @@ struct Document {
 /// The service does not start. Failed conversions void their cells.
 pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
     options.check()?;
-    let mut recorder = Recorder::new("office");
+    let mut recorder = Recorder::of("office", options.effort);
     if crate::program::find("soffice").is_none() && std::env::var_os("LIBREOFFICE_PATH").is_none() {
         return Err(Error::Missing {
             program: "LibreOffice".to_owned(),
@@ -107,28 +119,30 @@ pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error>
 }
 
 fn write(options: &Options, folder: &Path) -> Result<Vec<Document>, Error> {
-    let wanted =
-        |name: &&str| options.documents.is_empty() || options.documents.iter().any(|it| it == name);
-    let names: Vec<&str> = documents::NAMES.into_iter().filter(wanted).collect();
+    let wanted = |word: &Word| {
+        options.documents.is_empty() || options.documents.iter().any(|it| it == word.as_str())
+    };
+    let words: Vec<Word> = Word::ALL.into_iter().filter(wanted).collect();
+    let names: Vec<&str> = words.iter().map(|word| word.as_str()).collect();
     let paths = documents::write(folder, &names).map_err(Error::file("write", folder))?;
-    let document = |(name, path): (&str, PathBuf)| {
+    let document = |(name, path): (Word, PathBuf)| {
         let metadata = path.metadata().map_err(Error::file("read", &path))?;
         Ok(Document {
-            name: name.to_owned(),
+            name,
             path,
             size_bytes: metadata.len(),
-            samples: if name == "letter.docx" {
-                options.samples.max(1)
+            samples: if name == Word::Letter {
+                options.effort.samples.max(1)
             } else {
                 1
             },
         })
     };
-    names.into_iter().zip(paths).map(document).collect()
+    words.into_iter().zip(paths).map(document).collect()
 }
 
-fn cell_of(section: &str, document: &Document, load: &Load) -> Cell {
-    let mut cell = Cell::new(section, &document.name, load);
+fn cell_of(name: OfficeName, document: &Document, load: &Load) -> Cell {
+    let mut cell = Cell::new(name, load);
     cell.values
         .insert("inputBytes".to_owned(), document.size_bytes as f64);
     cell
@@ -152,11 +166,15 @@ fn compare(
         let mut contenders = Vec::new();
         for contestant in &all {
             let load = Load::closed(1, 1, document.samples);
-            let cell = cell_of("compare", document, &load).label("by", contestant.by.name());
+            let name = OfficeName::Compare {
+                document: document.name,
+                by: contestant.by,
+            };
+            let cell = cell_of(name, document, &load);
             let connect = contestant.connect(&document.path)?;
             contenders.push(Contender::new(cell, load, contestant.pid(), connect));
         }
-        in_turns(options.rounds, contenders, recorder)?;
+        in_turns(options.effort, contenders, recorder)?;
     }
     Ok(())
 }
@@ -180,7 +198,7 @@ fn rates(
     for document in documents {
         progress(&format!("office: rates of {}", document.name));
         let content = std::fs::read(&document.path).map_err(Error::file("read", &document.path))?;
-        let request = convert_request(&document.name, &content);
+        let request = convert_request(document.name.as_str(), &content);
         let mut contenders = Vec::new();
         for (processes, service) in &services {
             let count = match document.samples {
@@ -189,14 +207,18 @@ fn rates(
             };
             // As many clients as the largest number of processes, so that all are kept busy.
             let load = Load::closed(PROCESSES[2], PROCESSES[2], count);
-            let cell = cell_of("rate", document, &load).label("processes", processes);
+            let name = OfficeName::Rate {
+                document: document.name,
+                processes: *processes,
+            };
+            let cell = cell_of(name, document, &load);
             let (target, request) = (service.target(), &request);
             contenders.push(Contender::new(cell, load, Some(service.pid()), move || {
                 let mut connection = target.connect()?;
                 Ok(move || -> Outcome { connection.send(request) })
             }));
         }
-        in_turns(options.rounds, contenders, recorder)?;
+        in_turns(options.effort, contenders, recorder)?;
     }
     Ok(())
 }

@@ -1,12 +1,9 @@
 //! Tables and plots of the pack.
 
-use super::{
-    by::{By, Way},
-    documents::NAMES,
-};
 use crate::{
-    Cell, Results,
+    Cell, Name, Results,
     markdown::{Block, MISSING, NONE, Table, maybe, ms, size},
+    name::{By, OfficeName, Way, Word},
     plot::{Bars, Chart},
     rounds::Ratio,
 };
@@ -18,9 +15,9 @@ const PHASES: [&str; 5] = ["put", "load", "store", "get", "close"];
 #[must_use]
 pub fn blocks(results: &Results) -> Vec<Block> {
     let mut body = String::new();
-    for name in NAMES {
-        let cells: Vec<&Cell> = of_document(results, "compare", name);
-        if let Some(first) = cells.first() {
+    for name in Word::ALL {
+        let cells = compared(results, name);
+        if let Some((_, first)) = cells.first() {
             let bytes = first.values.get("inputBytes").map(|it| *it as u64);
             body += &format!("**{name}, {}**\n\n{}\n", size(bytes), compare(&cells));
         }
@@ -37,14 +34,18 @@ pub fn blocks(results: &Results) -> Vec<Block> {
     ]
 }
 
-fn of_document<'a>(results: &'a Results, section: &'a str, name: &str) -> Vec<&'a Cell> {
-    let cells = results.section(section);
-    cells.filter(|cell| cell.name == name).collect()
+/// The converters of a document.
+fn compared(results: &Results, wanted: Word) -> Vec<(By, &Cell)> {
+    let cells = results.pick(move |name| match name {
+        Name::Office(OfficeName::Compare { document, by }) if *document == wanted => Some(*by),
+        _ => None,
+    });
+    cells.collect()
 }
 
 /// Statistics per converter, with the ratio to the first row and the processor time.
-fn compare(cells: &[&Cell]) -> Table {
-    let mut table = Table::new(&[
+fn compare(cells: &[(By, &Cell)]) -> Table {
+    let mut table = Table::of_cells(&[
         "Name",
         "ips",
         "average",
@@ -55,15 +56,14 @@ fn compare(cells: &[&Cell]) -> Table {
         "Time relative to Platen, median (min to max)",
         "CPU per document",
         "Output",
-        "Failures",
     ]);
     let first = cells.first();
-    for cell in cells {
-        table.cell(cell, vec![cell.of("by").to_owned()], || {
+    for (by, cell) in cells {
+        table.cell(cell, vec![by.as_str().to_owned()], || {
             let Some(times) = &cell.client else {
                 return vec![MISSING.to_owned(); 9];
             };
-            let ratio = first.and_then(|first| Ratio::of_times(cell, first));
+            let ratio = first.and_then(|(_, first)| Ratio::of_times(cell, first));
             let mean = times.mean.max(1e-9);
             vec![
                 format!("{:.3}", 1e3 / mean),
@@ -73,9 +73,9 @@ fn compare(cells: &[&Cell]) -> Table {
                 ms(times.p99),
                 ms(times.min),
                 maybe(ratio, |ratio| ratio.to_string()),
-                match By::of(cell) {
-                    Some(by) if !by.has_processes() => NONE.to_owned(),
-                    _ => maybe(cell.server_cpu_ms(), ms),
+                match by.has_processes() {
+                    true => maybe(cell.server_cpu_ms(), ms),
+                    false => NONE.to_owned(),
                 },
                 maybe(cell.size_bytes.filter(|it| *it > 0), |it| size(Some(it))),
             ]
@@ -86,7 +86,7 @@ fn compare(cells: &[&Cell]) -> Table {
 
 /// The ways of transferring bytes, with the phases of a conversion.
 fn io(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "Document",
         "Way",
         "median",
@@ -96,21 +96,19 @@ fn io(results: &Results) -> Table {
         "get",
         "close",
         "Time relative to io: file, median (min to max)",
-        "Failures",
     ]);
-    for name in NAMES {
-        let cells = of_document(results, "compare", name);
-        let is_file = |cell: &&&Cell| By::of(cell) == Some(By::Protocol(Way::File));
-        let file = cells.iter().find(is_file);
-        for cell in &cells {
-            let Some(by @ By::Protocol(_)) = By::of(cell) else {
+    for name in Word::ALL {
+        let cells = compared(results, name);
+        let file = cells.iter().find(|(by, _)| *by == By::Protocol(Way::File));
+        for (by, cell) in &cells {
+            if !matches!(by, By::Protocol(_)) {
                 continue;
-            };
-            let way = by.name();
-            table.cell(cell, vec![name.to_owned(), way.to_owned()], || {
+            }
+            let label = vec![name.to_string(), by.as_str().to_owned()];
+            table.cell(cell, label, || {
                 let mut row = vec![maybe(cell.client.as_ref(), |times| ms(times.p50))];
                 row.extend(PHASES.map(|phase| maybe(cell.phases.get(phase).copied(), ms)));
-                let ratio = file.and_then(|file| Ratio::of_times(cell, file));
+                let ratio = file.and_then(|(_, file)| Ratio::of_times(cell, file));
                 row.push(maybe(ratio, |ratio| ratio.to_string()));
                 row
             });
@@ -120,7 +118,7 @@ fn io(results: &Results) -> Table {
 }
 
 fn rate(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "Document",
         "Processes",
         "Conversions/s",
@@ -128,14 +126,22 @@ fn rate(results: &Results) -> Table {
         "p50",
         "p95",
         "CPU per document",
-        "Failures",
     ]);
-    for name in NAMES {
-        let cells = of_document(results, "rate", name);
-        for cell in &cells {
-            let label = vec![name.to_owned(), cell.of("processes").to_owned()];
+    for name in Word::ALL {
+        let cells = results.pick(move |cell| match cell {
+            Name::Office(OfficeName::Rate {
+                document,
+                processes,
+            }) if *document == name => Some(*processes),
+            _ => None,
+        });
+        let cells: Vec<(usize, &Cell)> = cells.collect();
+        for (processes, cell) in &cells {
+            let label = vec![name.to_string(), processes.to_string()];
             table.cell(cell, label, || {
-                let ratio = cells.first().and_then(|one| Ratio::of_rates(cell, one));
+                let ratio = cells
+                    .first()
+                    .and_then(|(_, one)| Ratio::of_rates(cell, one));
                 let times = cell.client.as_ref();
                 vec![
                     format!("{:.2}", cell.median_rps()),
@@ -153,20 +159,20 @@ fn rate(results: &Results) -> Table {
 /// All plots: one for each document.
 #[must_use]
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
-    let plot = |name: &str| {
-        let cells = of_document(results, "compare", name);
-        let cells = cells.into_iter().filter(|cell| !cell.is_void());
+    let plot = |name: Word| {
+        let cells = compared(results, name).into_iter();
+        let cells = cells.filter(|(_, cell)| !cell.is_void());
         let bars: Vec<(String, f64)> = cells
-            .filter_map(|cell| Some((cell.of("by").to_owned(), cell.client.as_ref()?.p50)))
+            .filter_map(|(by, cell)| Some((by.as_str().to_owned(), cell.client.as_ref()?.p50)))
             .collect();
         let chart = Chart::Bars(Bars {
             title: format!("{name} to PDF, median"),
             unit: "ms".to_owned(),
             bars,
         });
-        let stem = name.trim_end_matches(".docx");
+        let stem = name.as_str().trim_end_matches(".docx");
         (format!("median-{stem}"), chart)
     };
-    let has = |name: &&str| !of_document(results, "compare", name).is_empty();
-    NAMES.into_iter().filter(has).map(plot).collect()
+    let has = |name: &Word| !compared(results, *name).is_empty();
+    Word::ALL.into_iter().filter(has).map(plot).collect()
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::{
     Error,
     client::{Request, Target},
+    name::Document,
 };
 
 /// What produces the document of a cell.
@@ -21,8 +22,8 @@ pub enum Kind {
 /// A cell of the pack.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Name.
-    pub name: &'static str,
+    /// The document.
+    pub document: Document,
     /// Description.
     pub about: &'static str,
     /// Key of the template.
@@ -38,14 +39,14 @@ const REPORT: &str = "bench-report";
 const QUARTERLY: &str = "bench-quarterly";
 
 const fn spec(
-    name: &'static str,
+    document: Document,
     about: &'static str,
     template: &'static str,
     kind: Kind,
     weight: usize,
 ) -> Spec {
     Spec {
-        name,
+        document,
         about,
         template,
         kind,
@@ -56,65 +57,77 @@ const fn spec(
 /// All cells.
 pub const CELLS: [Spec; 11] = [
     spec(
-        "pdf-1p",
+        Document::Pdf1p,
         "PDF, invoice of 8 items",
         INVOICE,
         Kind::Native("pdf"),
         1,
     ),
     spec(
-        "pdf-10p",
+        Document::Pdf10p,
         "PDF, report of 400 rows",
         REPORT,
         Kind::Native("pdf"),
         1,
     ),
     spec(
-        "pdf-100p",
+        Document::Pdf100p,
         "PDF, quarterly of 4,000 rows",
         QUARTERLY,
         Kind::Native("pdf"),
         10,
     ),
     spec(
-        "format-docx",
+        Document::Docx,
         "DOCX, 400 rows",
         REPORT,
         Kind::Native("docx"),
         1,
     ),
     spec(
-        "format-pptx",
+        Document::Pptx,
         "PPTX, 400 rows",
         REPORT,
         Kind::Native("pptx"),
         1,
     ),
     spec(
-        "format-xlsx",
+        Document::Xlsx,
         "XLSX, 400 rows",
         REPORT,
         Kind::Native("xlsx"),
         1,
     ),
-    spec("csv", "CSV, 400 rows", REPORT, Kind::Native("csv"), 1),
-    spec("html", "HTML, 400 rows", REPORT, Kind::Native("html"), 1),
     spec(
-        "chromium-1p",
+        Document::Csv,
+        "CSV, 400 rows",
+        REPORT,
+        Kind::Native("csv"),
+        1,
+    ),
+    spec(
+        Document::Html,
+        "HTML, 400 rows",
+        REPORT,
+        Kind::Native("html"),
+        1,
+    ),
+    spec(
+        Document::Chromium1p,
         "the invoice's HTML by Chromium",
         INVOICE,
         Kind::Chromium,
         4,
     ),
     spec(
-        "chromium-10p",
+        Document::Chromium10p,
         "the report's HTML by Chromium",
         REPORT,
         Kind::Chromium,
         10,
     ),
     spec(
-        "chromium-100p",
+        Document::Chromium100p,
         "the quarterly's HTML by Chromium",
         QUARTERLY,
         Kind::Chromium,
@@ -122,11 +135,11 @@ pub const CELLS: [Spec; 11] = [
     ),
 ];
 
-/// The cell with this name.
-pub(crate) fn find(name: &str) -> &'static Spec {
+/// What is measured of a document.
+pub(crate) fn find(document: Document) -> &'static Spec {
     CELLS
         .iter()
-        .find(|spec| spec.name == name)
+        .find(|spec| spec.document == document)
         .unwrap_or(&CELLS[0])
 }
 
@@ -191,5 +204,15 @@ pub(crate) fn request(
             let path = "/render/html-to-pdf";
             Ok(Request::json("POST", path, key, body.as_bytes()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_document_is_measured_in_the_order_of_the_tables() {
+        assert_eq!(CELLS.map(|spec| spec.document), Document::ALL);
     }
 }

@@ -14,10 +14,27 @@ pub use self::{
     report::{blocks, plots},
     sections::SECTIONS,
 };
-use crate::{Error, Progress, client::Target, load::Load, program::Platen, recorder::Recorder};
+use crate::{
+    Effort, Error, Progress, client::Target, load::Load, program::Platen, recorder::Recorder,
+};
 
-/// Default number of requests per cell.
-pub const SAMPLES: usize = 500;
+/// A full run. A round has this many requests of a light document that is measured alone, and a
+/// fifth of them where documents are compared.
+pub const WHOLE: Effort = Effort {
+    samples: 500,
+    min_rounds: 6,
+    max_rounds: 30,
+    cell_seconds: 20,
+    pack_seconds: 1_500,
+};
+/// A quick run.
+pub const QUICK: Effort = Effort {
+    samples: 120,
+    min_rounds: 2,
+    max_rounds: 3,
+    cell_seconds: 4,
+    pack_seconds: 180,
+};
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -36,12 +53,10 @@ pub struct Options {
     pub sections: Vec<String>,
     /// Number of requests before measuring.
     pub warmup: usize,
-    /// Number of requests measured.
-    pub samples: usize,
+    /// How much is measured.
+    pub effort: Effort,
     /// Number of clients.
     pub concurrency: usize,
-    /// Number of rounds in comparisons.
-    pub rounds: usize,
 }
 
 impl Options {
@@ -49,7 +64,14 @@ impl Options {
     fn load(&self, spec: &Spec, concurrency: usize) -> Load {
         let share = |count: usize, least: usize| (count / spec.weight).max(least.min(count));
         let warmup = share(self.warmup, 2);
-        Load::closed(concurrency, warmup, share(self.samples, 6))
+        Load::closed(concurrency, warmup, share(self.effort.samples, 6))
+    }
+
+    /// The load of a round where documents are compared.
+    fn round(&self, spec: &Spec, concurrency: usize) -> Load {
+        let mut load = self.load(spec, concurrency);
+        load.samples = (self.effort.samples / spec.weight / 5).max(concurrency);
+        load
     }
 
     fn wants(&self, section: &str) -> bool {
@@ -57,7 +79,7 @@ impl Options {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let known: Vec<&str> = CELLS.iter().map(|spec| spec.name).collect();
+        let known: Vec<&str> = CELLS.iter().map(|spec| spec.document.as_str()).collect();
         for (given, known, what) in [
             (&self.cells, known, "cell"),
             (&self.sections, SECTIONS.to_vec(), "section"),
@@ -79,7 +101,7 @@ impl Options {
 /// A service does not start or rejects the templates. Failed renderings void their cells.
 pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
     options.check()?;
-    let mut recorder = Recorder::new("render");
+    let mut recorder = Recorder::of("render", options.effort);
     let measure = sections::Measure::new(options, progress)?;
     if options.url.is_some() {
         measure.cells(&mut recorder)?;

@@ -1,9 +1,10 @@
 //! Tables and plots of the pack.
 
-use super::cells::{CELLS, Kind};
+use super::cells::{Kind, find};
 use crate::{
-    Cell, Results,
-    markdown::{Block, MISSING, NONE, Table, maybe, ms, percentiles, rate, size},
+    Cell, Name, Results,
+    markdown::{Block, MISSING, NONE, Table, maybe, ms, percentiles, precision, rate, size},
+    name::{Document, Isolation, RenderName},
     plot::{Bars, Chart, Lines},
     rounds::Ratio,
 };
@@ -12,8 +13,8 @@ use crate::{
 #[must_use]
 pub fn blocks(results: &Results) -> Vec<Block> {
     let mut blocks = vec![
-        cells(results, "cells").block("render/cells", "Cells"),
-        cells(results, "serial").block("render/serial", "One at a time"),
+        cells(main(results)).block("render/cells", "Cells"),
+        cells(serial(results)).block("render/serial", "One at a time"),
     ];
     blocks.extend([
         chromium(results).block("render/chromium", "Compared with headless Chromium"),
@@ -27,8 +28,30 @@ pub fn blocks(results: &Results) -> Vec<Block> {
     blocks
 }
 
-fn cells(results: &Results, section: &str) -> Table {
-    let mut table = Table::new(&[
+/// The name of a cell of this pack.
+fn name_of(name: &Name) -> Option<&RenderName> {
+    match name {
+        Name::Render(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn main(results: &Results) -> impl Iterator<Item = (Document, &Cell)> {
+    results.pick(|name| match name_of(name)? {
+        RenderName::Cells { document } => Some(*document),
+        _ => None,
+    })
+}
+
+fn serial(results: &Results) -> impl Iterator<Item = (Document, &Cell)> {
+    results.pick(|name| match name_of(name)? {
+        RenderName::Serial { document } => Some(*document),
+        _ => None,
+    })
+}
+
+fn cells<'a>(cells: impl Iterator<Item = (Document, &'a Cell)>) -> Table {
+    let mut table = Table::of_cells(&[
         "Cell",
         "What",
         "At a time",
@@ -42,21 +65,20 @@ fn cells(results: &Results, section: &str) -> Table {
         "Pages",
         "Output",
         "CPU per request, server / client",
-        "Failures",
     ]);
-    for cell in results.section(section) {
-        let about = CELLS.iter().find(|spec| spec.name == cell.name);
+    for (document, cell) in cells {
+        let spec = find(document);
         let name = vec![
-            cell.name.clone(),
-            about.map_or("", |spec| spec.about).to_owned(),
+            document.to_string(),
+            spec.about.to_owned(),
             cell.concurrency.to_string(),
         ];
         table.cell(cell, name, || {
             let mut figures = vec![rate(cell.rps)];
             figures.extend(percentiles(cell.client.as_ref()));
             figures.extend(percentiles(cell.server.as_ref()));
-            figures.push(match about.map(|spec| spec.kind) {
-                Some(Kind::Native("pdf")) => maybe(cell.pages, |pages| pages.to_string()),
+            figures.push(match spec.kind {
+                Kind::Native("pdf") => maybe(cell.pages, |pages| pages.to_string()),
                 _ => NONE.to_owned(),
             });
             figures.push(size(cell.size_bytes));
@@ -78,7 +100,7 @@ fn processor(cell: &Cell) -> String {
 }
 
 fn chromium(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "Document",
         "Platen p50",
         "Chromium p50",
@@ -87,17 +109,17 @@ fn chromium(results: &Results) -> Table {
         "Chromium CPU",
         "Platen size",
         "Chromium size",
-        "Failures",
     ]);
-    let by = |size: &str, is_wanted: fn(Kind) -> bool| {
-        results.section("chromium").find(|cell| {
-            let spec = CELLS.iter().find(|spec| spec.name == cell.of("by"));
-            cell.name == size && spec.is_some_and(|spec| is_wanted(spec.kind))
-        })
+    let of = |wanted: Document| {
+        let mut found = results.pick(move |name| match name_of(name)? {
+            RenderName::Chromium { document } if *document == wanted => Some(()),
+            _ => None,
+        });
+        found.next().map(|((), cell)| cell)
     };
-    for pages in ["1p", "10p", "100p"] {
-        let ours = by(pages, |kind| matches!(kind, Kind::Native(_)));
-        let theirs = by(pages, |kind| kind == Kind::Chromium);
+    for (ours, theirs) in Document::PAIRS {
+        let pages = ours.as_str().trim_start_matches("pdf-");
+        let (ours, theirs) = (of(ours), of(theirs));
         let (Some(ours), Some(theirs)) = (ours, theirs) else {
             continue;
         };
@@ -111,6 +133,7 @@ fn chromium(results: &Results) -> Table {
             maybe(theirs.server_cpu_ms(), ms),
             size(ours.size_bytes),
             size(theirs.size_bytes),
+            format!("{}; {}", precision(ours), precision(theirs)),
             format!(
                 "{}/{}",
                 ours.failures + theirs.failures,
@@ -122,7 +145,7 @@ fn chromium(results: &Results) -> Table {
 }
 
 fn open(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "Cell",
         "Share of the closed loop's rate",
         "Sent per second",
@@ -131,10 +154,16 @@ fn open(results: &Results) -> Table {
         "p95",
         "p99",
         "Longest",
-        "Failures",
     ]);
-    for cell in results.section("open") {
-        let name = vec![cell.name.clone(), cell.of("share").to_owned()];
+    let open = results.pick(|name| match name_of(name)? {
+        RenderName::Open {
+            document,
+            share_percent,
+        } => Some((document, share_percent)),
+        _ => None,
+    });
+    for ((document, share), cell) in open {
+        let name = vec![document.to_string(), format!("{share} %")];
         table.cell(cell, name, || {
             let mut figures = vec![maybe(cell.rate, rate), rate(cell.rps)];
             figures.extend(percentiles(cell.client.as_ref()));
@@ -146,7 +175,7 @@ fn open(results: &Results) -> Table {
 }
 
 fn saturation(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "Batches of five",
         "Slots",
         "p50 alone",
@@ -155,11 +184,22 @@ fn saturation(results: &Results) -> Table {
         "RPS",
         "Client p50",
         "Client p95",
-        "Failures",
     ]);
-    for cell in results.section("saturation") {
+    let saturation = results.pick(|name| match name_of(name)? {
+        RenderName::Saturation {
+            document,
+            slots,
+            wait_ms,
+        } => Some((document, slots, *wait_ms)),
+        _ => None,
+    });
+    for ((document, slots, wait_ms), cell) in saturation {
         let value = |name: &str| cell.values.get(name).copied();
-        let name = vec![cell.name.clone(), cell.of("slots").to_owned()];
+        let waits = match wait_ms {
+            0 => String::new(),
+            wait_ms => format!(", waits {wait_ms} ms"),
+        };
+        let name = vec![format!("{document}{waits}"), slots.to_string()];
         table.cell(cell, name, || {
             let times = cell.client.as_ref();
             vec![
@@ -176,7 +216,7 @@ fn saturation(results: &Results) -> Table {
 }
 
 fn isolation(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "Cell",
         "At a time",
         "Where",
@@ -186,23 +226,31 @@ fn isolation(results: &Results) -> Table {
         "p99",
         "Time relative to inline, median (min to max)",
         "CPU per request",
-        "Failures",
     ]);
-    for cell in results.section("isolation") {
-        let inline = results.section("isolation").find(|other| {
-            other.of("isolation") == "inline"
-                && other.name == cell.name
-                && other.concurrency == cell.concurrency
+    let all = || {
+        results.pick(|name| match name_of(name)? {
+            RenderName::Isolation {
+                document,
+                isolation,
+            } => Some((*document, *isolation)),
+            _ => None,
+        })
+    };
+    for ((document, isolation), cell) in all() {
+        let inline = all().find(|((other, isolation), inline)| {
+            *isolation == Isolation::Inline
+                && *other == document
+                && inline.concurrency == cell.concurrency
         });
         let name = vec![
-            cell.name.clone(),
+            document.to_string(),
             cell.concurrency.to_string(),
-            cell.of("isolation").to_owned(),
+            isolation.as_str().to_owned(),
         ];
         table.cell(cell, name, || {
             let mut figures = vec![rate(cell.rps)];
             figures.extend(percentiles(cell.client.as_ref()));
-            let ratio = inline.and_then(|inline| Ratio::of_times(cell, inline));
+            let ratio = inline.and_then(|(_, inline)| Ratio::of_times(cell, inline));
             figures.push(maybe(ratio, |ratio| ratio.to_string()));
             figures.push(maybe(cell.server_cpu_ms(), ms));
             figures
@@ -212,13 +260,15 @@ fn isolation(results: &Results) -> Table {
 }
 
 fn cold(results: &Results) -> Table {
-    let mut table = Table::new(&[
-        "Document", "Until", "Starts", "min", "median", "max", "Failures",
-    ]);
-    for cell in results.section("cold") {
+    let mut table = Table::of_cells(&["Document", "Until", "Starts", "min", "median", "max"]);
+    let cold = results.pick(|name| match name_of(name)? {
+        RenderName::Cold { document, until } => Some((document, until)),
+        _ => None,
+    });
+    for ((document, until), cell) in cold {
         let name = vec![
-            cell.name.clone(),
-            cell.of("until").to_owned(),
+            document.to_string(),
+            until.as_str().to_owned(),
             cell.requests.to_string(),
         ];
         table.cell(cell, name, || match &cell.client {
@@ -229,8 +279,15 @@ fn cold(results: &Results) -> Table {
     table
 }
 
+fn sweep(results: &Results) -> impl Iterator<Item = (Document, &Cell)> {
+    results.pick(|name| match name_of(name)? {
+        RenderName::Concurrency { document } => Some(*document),
+        _ => None,
+    })
+}
+
 fn concurrency(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "Cell",
         "At a time",
         "RPS",
@@ -240,15 +297,12 @@ fn concurrency(results: &Results) -> Table {
         "p99",
         "p99 / p50",
         "CPU per request",
-        "Failures",
     ]);
-    for cell in results.section("concurrency") {
-        let first = results
-            .section("concurrency")
-            .find(|other| other.name == cell.name);
-        let name = vec![cell.name.clone(), cell.concurrency.to_string()];
+    for (document, cell) in sweep(results) {
+        let first = sweep(results).find(|(other, _)| *other == document);
+        let name = vec![document.to_string(), cell.concurrency.to_string()];
         table.cell(cell, name, || {
-            let ratio = first.and_then(|first| Ratio::of_rates(cell, first));
+            let ratio = first.and_then(|(_, first)| Ratio::of_rates(cell, first));
             let mut figures = vec![
                 rate(cell.median_rps()),
                 maybe(ratio, |ratio| ratio.to_string()),
@@ -266,7 +320,7 @@ fn concurrency(results: &Results) -> Table {
 }
 
 fn replicas(results: &Results) -> Table {
-    let mut table = Table::new(&[
+    let mut table = Table::of_cells(&[
         "Replicas",
         "Cell",
         "At a time",
@@ -275,14 +329,17 @@ fn replicas(results: &Results) -> Table {
         "Client p95",
         "Client p99",
         "Server p50",
-        "Failures",
     ]);
-    for cell in results.section("replicas") {
-        let name = vec![
-            cell.of("replicas").to_owned(),
-            cell.name.clone(),
-            cell.concurrency.to_string(),
-        ];
+    let replicas = results.pick(|name| match name_of(name)? {
+        RenderName::Replicas {
+            document,
+            topology,
+            count,
+        } => Some((document, topology.text(*count))),
+        _ => None,
+    });
+    for ((document, replicas), cell) in replicas {
+        let name = vec![replicas, document.to_string(), cell.concurrency.to_string()];
         table.cell(cell, name, || {
             let mut figures = vec![rate(cell.rps)];
             figures.extend(percentiles(cell.client.as_ref()));
@@ -300,30 +357,32 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
         "latency".to_owned(),
         distribution(
             "Latency by share of requests, five clients",
-            results.section("cells"),
-            |cell| cell.name.clone(),
+            main(results).map(|(document, cell)| (document.to_string(), cell)),
         ),
     )];
-    let mut sweep = Lines {
+    let mut clients = Lines {
         title: "Throughput by clients".to_owned(),
         x: "clients".to_owned(),
         y: "requests per second".to_owned(),
         is_y_logarithmic: true,
         ..Lines::default()
     };
-    for cell in results.section("concurrency").filter(|it| !it.is_void()) {
+    for (document, cell) in sweep(results).filter(|(_, cell)| !cell.is_void()) {
         let point = (cell.concurrency as f64, cell.median_rps());
-        match sweep.series.iter_mut().find(|it| it.0 == cell.name) {
+        let name = document.to_string();
+        match clients.series.iter_mut().find(|it| it.0 == name) {
             Some((_, points)) => points.push(point),
-            None => sweep.series.push((cell.name.clone(), vec![point])),
+            None => clients.series.push((name, vec![point])),
         }
     }
-    plots.push(("throughput".to_owned(), Chart::Lines(sweep)));
-    let cells = results.section("cells").filter(|cell| !cell.is_void());
+    plots.push(("throughput".to_owned(), Chart::Lines(clients)));
+    let cells = main(results).filter(|(_, cell)| !cell.is_void());
     let bars = Bars {
         title: "Documents per second, five clients".to_owned(),
         unit: "per second".to_owned(),
-        bars: cells.map(|cell| (cell.name.clone(), cell.rps)).collect(),
+        bars: cells
+            .map(|(document, cell)| (document.to_string(), cell.rps))
+            .collect(),
     };
     plots.push(("documents".to_owned(), Chart::Bars(bars)));
     plots
@@ -332,8 +391,7 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
 /// The distribution of times: which share of the requests took how long.
 pub(crate) fn distribution<'a>(
     title: &str,
-    cells: impl Iterator<Item = &'a Cell>,
-    name: impl Fn(&Cell) -> String,
+    cells: impl Iterator<Item = (String, &'a Cell)>,
 ) -> Chart {
     // The axis shows "one in n": 1 is the fastest request, 1,000 is p99.9.
     let place = |share: f64| (1.0 / (1.0 - share).max(1e-3)).max(1.0);
@@ -344,11 +402,12 @@ pub(crate) fn distribution<'a>(
         (100.0, "99 %"),
         (1_000.0, "99.9 %"),
     ];
-    let series = cells.filter(|cell| !cell.is_void()).filter_map(|cell| {
+    let valid = cells.filter(|(_, cell)| !cell.is_void());
+    let series = valid.filter_map(|(name, cell)| {
         let shares = &cell.client.as_ref()?.shares;
         let shares = shares.iter().filter(|(share, _)| *share <= 0.999);
         let points = shares.map(|(share, ms)| (place(*share), *ms));
-        Some((name(cell), points.collect()))
+        Some((name, points.collect()))
     });
     Chart::Lines(Lines {
         title: title.to_owned(),

@@ -10,7 +10,9 @@ use super::{
 use crate::{
     Cell, Error, Outcome, Progress, Sample,
     client::{Request, Target},
+    interval::Basis,
     load::{Load, Mode, Run},
+    name::{Document, Isolation, RenderName, Topology, Until},
     program::{Program, find as find_program},
     recorder::Recorder,
     rounds::{Contender, in_turns},
@@ -34,10 +36,12 @@ const BATCH: usize = 5;
 /// How long a page of the second model waits, in milliseconds: much longer than its processor time.
 const WAIT_MS: u64 = 250;
 const SWEEP: [usize; 5] = [5, 10, 16, 20, 32];
+const SWEEP_SAMPLES: usize = 160;
 const REPLICAS: [usize; 3] = [1, 2, 4];
 /// Rates of the open loop, as shares of the closed loop's rate.
 const OPEN_SHARES: [f64; 3] = [0.3, 0.6, 0.8];
-const COLD_STARTS: usize = 5;
+/// A start counts as this many light renderings.
+const COLD_WEIGHT: usize = 20;
 
 /// The measurement, with its service.
 pub(super) struct Measure<'a> {
@@ -96,7 +100,8 @@ impl<'a> Measure<'a> {
     fn chosen(&self) -> impl Iterator<Item = &'static Spec> {
         CELLS.iter().filter(|spec| {
             let wanted = &self.options.cells;
-            let is_wanted = wanted.is_empty() || wanted.iter().any(|it| it == spec.name);
+            let is_wanted =
+                wanted.is_empty() || wanted.iter().any(|it| it == spec.document.as_str());
             is_wanted && (self.has_chromium || spec.kind != Kind::Chromium)
         })
     }
@@ -137,7 +142,7 @@ impl<'a> Measure<'a> {
     ) -> Result<(), Error> {
         (self.progress)(&cell.id());
         let contender = contender(cell, load, request, service);
-        in_turns(1, vec![contender], recorder)
+        in_turns(self.options.effort, vec![contender], recorder)
     }
 
     fn here(&self) -> (&Target, Option<u32>) {
@@ -149,7 +154,8 @@ impl<'a> Measure<'a> {
         for spec in self.chosen() {
             let load = self.options.load(spec, self.options.concurrency);
             let request = self.request(spec, self.target())?;
-            let cell = Cell::new("cells", spec.name, &load);
+            let document = spec.document;
+            let cell = Cell::new(RenderName::Cells { document }, &load);
             self.one(cell, load, &request, self.here(), recorder)?;
         }
         Ok(())
@@ -157,10 +163,11 @@ impl<'a> Measure<'a> {
 
     /// One request at a time: the time of a rendering when nothing waits.
     fn serial(&self, recorder: &mut Recorder) -> Result<(), Error> {
-        for spec in self.chosen().filter(|spec| spec.kind != Kind::Chromium) {
+        for spec in self.chosen() {
             let load = self.options.load(spec, 1);
             let request = self.request(spec, self.target())?;
-            let cell = Cell::new("serial", spec.name, &load);
+            let document = spec.document;
+            let cell = Cell::new(RenderName::Serial { document }, &load);
             self.one(cell, load, &request, self.here(), recorder)?;
         }
         Ok(())
@@ -171,28 +178,27 @@ impl<'a> Measure<'a> {
         if !self.has_chromium {
             return Ok(());
         }
-        for size in ["1p", "10p", "100p"] {
-            let names = [format!("pdf-{size}"), format!("chromium-{size}")];
-            let requests: Vec<Request> = names
+        for (ours, theirs) in Document::PAIRS {
+            let documents = [ours, theirs];
+            let requests: Vec<Request> = documents
                 .iter()
-                .map(|name| self.request(find(name), self.target()))
+                .map(|document| self.request(find(*document), self.target()))
                 .collect::<Result<_, _>>()?;
             let mut contenders = Vec::new();
-            for (name, request) in names.iter().zip(&requests) {
-                let mut load = self.options.load(find(name), 1);
-                load.samples = (load.samples / 4).max(3);
-                let cell = Cell::new("chromium", size, &load).label("by", name);
+            for (document, request) in documents.into_iter().zip(&requests) {
+                let load = self.options.round(find(document), 1);
+                let cell = Cell::new(RenderName::Chromium { document }, &load);
                 contenders.push(contender(cell, load, request, self.here()));
             }
-            (self.progress)(&format!("chromium/{size}, interleaved with Platen"));
-            in_turns(self.options.rounds, contenders, recorder)?;
+            (self.progress)(&format!("{theirs}, interleaved with {ours}"));
+            in_turns(self.options.effort, contenders, recorder)?;
         }
         Ok(())
     }
 
     /// A fixed rate, as a share of what the closed loop has reached.
     fn open(&self, recorder: &mut Recorder) -> Result<(), Error> {
-        let spec = find("pdf-1p");
+        let spec = find(Document::Pdf1p);
         let request = self.request(spec, self.target())?;
         let load = self.options.load(spec, self.options.concurrency);
         let (target, _) = self.here();
@@ -210,8 +216,11 @@ impl<'a> Measure<'a> {
                 warmup: 64,
                 ..load.with(Mode::Open(rate))
             };
-            let cell = Cell::new("open", spec.name, &load)
-                .label("share", format!("{:.0} %", share * 100.0));
+            let name = RenderName::Open {
+                document: spec.document,
+                share_percent: (share * 100.0_f64).round() as u32,
+            };
+            let cell = Cell::new(name, &load);
             self.one(cell, load, &request, self.here(), recorder)?;
         }
         Ok(())
@@ -219,10 +228,9 @@ impl<'a> Measure<'a> {
 
     /// Strict batches of five on four slots and on five.
     fn saturation(&self, recorder: &mut Recorder) -> Result<(), Error> {
-        let mut kinds = vec![("pdf-1p", "pdf-1p", None)];
+        let mut kinds = vec![(Document::Pdf1p, 0)];
         if self.has_chromium {
-            kinds.push(("chromium-1p", "chromium-1p", None));
-            kinds.push(("chromium-1p, waits 250 ms", "chromium-1p", Some(WAIT_MS)));
+            kinds.extend([(Document::Chromium1p, 0), (Document::Chromium1p, WAIT_MS)]);
         }
         for (slots, reserved) in [(4, "1"), (5, "0")] {
             let service = self.serve(&[
@@ -230,18 +238,29 @@ impl<'a> Measure<'a> {
                 ("RENDER_PREVIEW_RESERVED_SLOTS", reserved),
                 ("CHROMIUM_SPARE_PAGES", "5"),
             ])?;
-            for (name, of, wait) in &kinds {
-                let spec = find(of);
+            for (document, wait_ms) in kinds.iter().copied() {
+                let spec = find(document);
                 let examples = &self.options.examples;
-                let request = request(spec, service.target(), self.key(), examples, *wait)?;
+                let wait = Some(wait_ms).filter(|it| *it > 0);
+                let request = request(spec, service.target(), self.key(), examples, wait)?;
                 let mut load = self.options.load(spec, BATCH).with(Mode::Batches);
                 // Only whole batches.
                 load.samples = load.samples.next_multiple_of(BATCH).max(20);
                 let at = (service.target(), Some(service.pid()));
                 let alone = Load::closed(1, BATCH, load.samples.min(50));
-                let cell = Cell::new("saturation-serial", name, &alone).label("slots", slots);
+                let name = RenderName::SaturationSerial {
+                    document,
+                    slots,
+                    wait_ms,
+                };
+                let cell = Cell::new(name, &alone);
                 self.one(cell, alone, &request, at, recorder)?;
-                let cell = Cell::new("saturation", name, &load).label("slots", slots);
+                let name = RenderName::Saturation {
+                    document,
+                    slots,
+                    wait_ms,
+                };
+                let cell = Cell::new(name, &load);
                 self.one(cell, load, &request, at, recorder)?;
                 predict(slots, recorder);
             }
@@ -251,37 +270,42 @@ impl<'a> Measure<'a> {
 
     /// Renderings in the service, and in a sandbox per document.
     fn isolation(&self, recorder: &mut Recorder) -> Result<(), Error> {
-        let services = ["inline", "jail"].map(|kind| (kind, [("RENDER_ISOLATION", kind)]));
-        let services: Vec<(&str, Program)> = services
-            .iter()
-            .map(|(kind, settings)| Ok((*kind, self.serve(settings)?)))
+        let services: Vec<(Isolation, Program)> = [Isolation::Inline, Isolation::Jail]
+            .into_iter()
+            .map(|kind| Ok((kind, self.serve(&[("RENDER_ISOLATION", kind.as_str())])?)))
             .collect::<Result<_, Error>>()?;
-        for (name, concurrency) in [("pdf-1p", 1), ("pdf-1p", BATCH), ("pdf-10p", 1)] {
-            let spec = find(name);
+        let (one, ten) = (Document::Pdf1p, Document::Pdf10p);
+        for (document, concurrency) in [(one, 1), (one, BATCH), (ten, 1)] {
+            let spec = find(document);
             let request = self.request(spec, services[0].1.target())?;
             let mut contenders = Vec::new();
             for (kind, service) in &services {
-                let load = self.options.load(spec, concurrency);
-                let cell = Cell::new("isolation", name, &load).label("isolation", kind);
+                let load = self.options.round(spec, concurrency);
+                let name = RenderName::Isolation {
+                    document,
+                    isolation: *kind,
+                };
+                let cell = Cell::new(name, &load);
                 let at = (service.target(), Some(service.pid()));
                 contenders.push(contender(cell, load, &request, at));
             }
-            (self.progress)(&format!("isolation/{name} c{concurrency}"));
-            in_turns(self.options.rounds, contenders, recorder)?;
+            (self.progress)(&format!("isolation/{document} c{concurrency}"));
+            in_turns(self.options.effort, contenders, recorder)?;
         }
         Ok(())
     }
 
     /// From the start of the process until it is ready, and until the first document is complete.
     fn cold(&self, recorder: &mut Recorder) -> Result<(), Error> {
-        let mut names = vec!["pdf-1p"];
-        names.extend(self.has_chromium.then_some("chromium-1p"));
-        for name in names {
-            (self.progress)(&format!("cold/{name}"));
-            let spec = find(name);
+        let mut documents = vec![Document::Pdf1p];
+        documents.extend(self.has_chromium.then_some(Document::Chromium1p));
+        for document in documents {
+            (self.progress)(&format!("cold/{document}"));
+            let spec = find(document);
             let request = self.request(spec, self.target())?;
+            let starts = self.options.effort.samples.div_ceil(COLD_WEIGHT);
             let mut runs = [Run::default(), Run::default()];
-            for _ in 0..COLD_STARTS {
+            for _ in 0..starts {
                 let begun = Instant::now();
                 let mut service = self.options.platen.begin(&[], &[])?;
                 service.wait_ready("/health/ready")?;
@@ -305,10 +329,10 @@ impl<'a> Measure<'a> {
                     });
                 }
             }
-            let load = Load::closed(1, 0, COLD_STARTS);
-            for (until, run) in ["ready", "first document"].into_iter().zip(runs) {
-                let mut cell = Cell::new("cold", name, &load).label("until", until);
-                cell.take(std::slice::from_ref(&run));
+            let load = Load::closed(1, 0, starts);
+            for (until, run) in [Until::Ready, Until::FirstDocument].into_iter().zip(runs) {
+                let mut cell = Cell::new(RenderName::Cold { document, until }, &load);
+                cell.take(std::slice::from_ref(&run), Basis::Requests);
                 recorder.add(cell, &[run]);
             }
         }
@@ -317,32 +341,39 @@ impl<'a> Measure<'a> {
 
     /// A growing number of clients.
     fn concurrency(&self, recorder: &mut Recorder) -> Result<(), Error> {
-        for name in ["pdf-1p", "pdf-10p"] {
-            let spec = find(name);
+        for document in [Document::Pdf1p, Document::Pdf10p] {
+            let spec = find(document);
             let request = self.request(spec, self.target())?;
             let mut contenders = Vec::new();
             for concurrency in SWEEP {
-                let mut load = self.options.load(spec, concurrency);
-                load.samples = load.samples.max(SWEEP[4] * 5);
-                let cell = Cell::new("concurrency", name, &load);
+                let mut load = self.options.round(spec, concurrency);
+                // The least common multiple of the numbers of clients: no round ends with a part of
+                // a batch.
+                load.samples = SWEEP_SAMPLES;
+                let cell = Cell::new(RenderName::Concurrency { document }, &load);
                 contenders.push(contender(cell, load, &request, self.here()));
             }
-            (self.progress)(&format!("concurrency/{name}"));
-            in_turns(self.options.rounds, contenders, recorder)?;
+            (self.progress)(&format!("concurrency/{document}"));
+            in_turns(self.options.effort, contenders, recorder)?;
         }
         Ok(())
     }
 
     /// One service with several processes, and several services behind nginx.
     fn replicas(&self, recorder: &mut Recorder) -> Result<(), Error> {
-        let spec = find("pdf-10p");
+        let document = Document::Pdf10p;
+        let spec = find(document);
         let request = self.request(spec, self.target())?;
         for count in REPLICAS {
             let service = self.serve(&[("PLATEN_WORKERS", &count.to_string())])?;
             for concurrency in [BATCH, 16] {
                 let load = self.options.load(spec, concurrency);
-                let name = format!("--workers {count}");
-                let cell = Cell::new("replicas", spec.name, &load).label("replicas", name);
+                let name = RenderName::Replicas {
+                    document,
+                    topology: Topology::Processes,
+                    count,
+                };
+                let cell = Cell::new(name, &load);
                 self.one(cell, load, &request, (service.target(), None), recorder)?;
             }
         }
@@ -358,7 +389,12 @@ impl<'a> Measure<'a> {
             let nginx = balance(&targets)?;
             for concurrency in [BATCH, 16] {
                 let load = self.options.load(spec, concurrency);
-                let cell = Cell::new("replicas", spec.name, &load).label("replicas", count);
+                let name = RenderName::Replicas {
+                    document,
+                    topology: Topology::Services,
+                    count,
+                };
+                let cell = Cell::new(name, &load);
                 self.one(cell, load, &request, (nginx.target(), None), recorder)?;
             }
         }

@@ -5,6 +5,7 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use platen_bench::{
+    LoadMode,
     report::{Published, update},
     results::client_times_of_requests,
 };
@@ -64,7 +65,7 @@ fn the_summary_says_what_the_requests_say() {
         for (index, cell) in results.cells.iter().enumerate() {
             let kept = platen_bench::recorder::MAX_RAW_ROWS as u64;
             // wrk does not report individual requests.
-            if cell.mode == "wrk" || cell.requests > kept {
+            if cell.mode == LoadMode::Wrk || cell.requests > kept {
                 continue;
             }
             let times = client_times_of_requests(&folder, index).unwrap();

@@ -5,7 +5,9 @@ use std::path::Path;
 use platen_bench::{
     Cell, Outcome, Recorder,
     environment::Environment,
+    interval::Basis,
     load::Load,
+    name::{FlowName, Runner, Sandbox},
     report::{Published, fill, update},
 };
 
@@ -22,8 +24,15 @@ fn published(folder: &Path) -> Published {
             })
         })
         .unwrap();
-    let mut cell = Cell::new("matrix", "one process", &load).label("sandbox", "fresh");
-    cell.take(std::slice::from_ref(&run));
+    let mut cell = Cell::new(
+        FlowName::Matrix {
+            runner: Runner::OneProcess,
+            sandbox: Sandbox::Fresh,
+            is_durable: false,
+        },
+        &load,
+    );
+    cell.take(std::slice::from_ref(&run), Basis::Requests);
     recorder.add(cell, &[run]);
     let place = folder.join("results/2026-11-21-x-2c");
     let environment = Environment::default();

@@ -22,7 +22,8 @@ const FLOW: &str = "examples/flows/sum.json";
     platen bench all --quick && platen bench report\n  \
     platen bench all --packs render,http --out /tmp/results\n\n\
     Run it in a source checkout on an otherwise idle machine. With --quick it takes less than ten \
-    minutes on two cores, without it about an hour.")]
+    minutes on two cores, without it less than 90. Every pack has a time, after which its cells get \
+    one round.")]
 pub struct Arguments {
     /// Fewer samples, rounds and sizes.
     #[arg(long)]
@@ -120,9 +121,8 @@ impl Arguments {
             cells: Vec::new(),
             sections: Vec::new(),
             warmup: self.quick(40, 100),
-            samples: self.quick(120, render::SAMPLES),
+            effort: self.quick(render::QUICK, render::WHOLE),
             concurrency: 5,
-            rounds: 3,
         }
     }
 
@@ -133,9 +133,8 @@ impl Arguments {
             key: None,
             flow: FLOW.into(),
             warmup: self.quick(50, 200),
-            samples: self.quick(300, flow::SAMPLES),
+            effort: self.quick(flow::QUICK, flow::WHOLE),
             concurrency: vec![1, 4, 16, 32],
-            rounds: 3,
             peer: Some(PathBuf::from(PEER)).filter(|path| path.is_file()),
             in_process,
         }
@@ -146,8 +145,7 @@ impl Arguments {
         office::Options {
             platen,
             documents: self.quick(few, Vec::new()),
-            rounds: self.quick(2, office::ROUNDS),
-            samples: self.quick(3, 5),
+            effort: self.quick(office::QUICK, office::WHOLE),
             sections: Vec::new(),
             unoserver: self.unoserver.clone(),
             gotenberg: self.gotenberg.clone(),
@@ -163,11 +161,10 @@ impl Arguments {
             socket: http::SocketKind::Tcp,
             bodies: http::BodyConf::parse(bodies)?,
             connections: 2,
-            seconds: self.quick(1, http::SECONDS),
             client_threads: None,
             delay: None,
             peers: vec![http::Peer::Puma, http::Peer::Nginx],
-            rounds: 3,
+            effort: self.quick(http::QUICK, http::WHOLE),
         })
     }
 }

@@ -14,7 +14,9 @@ use platen_script::{KIND, Runner};
 
 use super::{
     super::flow::{Surroundings, load},
-    Place, environment, finish, platen, progress, target,
+    Place,
+    effort::EffortArguments,
+    environment, finish, platen, progress, target,
 };
 use crate::report::{Failure, OutputArguments};
 
@@ -36,15 +38,12 @@ pub struct Arguments {
     /// Warm-up runs.
     #[arg(long, default_value_t = 200)]
     warmup: usize,
-    /// Measured runs per cell and round.
-    #[arg(long, default_value_t = flow::SAMPLES)]
-    samples: usize,
+    /// Runs of a round.
+    #[arg(long)]
+    samples: Option<usize>,
     /// Concurrent runs, one cell per value.
     #[arg(long, value_delimiter = ',', default_value = "1,4,16,32")]
     concurrency: Vec<usize>,
-    /// Rounds; the candidates are interleaved.
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
     /// URL of a running service on this machine; measure only this one.
     #[arg(long)]
     url: Option<String>,
@@ -54,6 +53,8 @@ pub struct Arguments {
     /// Script that starts the Node server; its arguments are PORT and `cold` or `warm`.
     #[arg(long, value_name = "FILE", default_value = PEER)]
     peer: PathBuf,
+    #[command(flatten)]
+    effort: EffortArguments,
     #[command(flatten)]
     place: Place,
 }
@@ -68,9 +69,10 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         key: arguments.api_key.clone(),
         flow: arguments.flow.clone(),
         warmup: arguments.warmup,
-        samples: arguments.samples,
+        effort: arguments
+            .effort
+            .of(flow::WHOLE, flow::QUICK, arguments.samples),
         concurrency: arguments.concurrency.clone(),
-        rounds: arguments.rounds,
         peer: Some(arguments.peer.clone()).filter(|path| path.is_file()),
         in_process: &in_process,
     };

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use platen_bench::http::{self, BodyConf, Options, Peer, SocketKind};
 
-use super::{Place, environment, finish, platen, progress};
+use super::{Place, effort::EffortArguments, environment, finish, platen, progress};
 use crate::report::{Failure, OutputArguments};
 
 /// Arguments of `platen bench http`, named as those of Puma's `response_time_wrk.sh`.
@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Threads per process; `5:5` counts as 5.
     #[arg(short = 't', long, default_value = "5", value_parser = threads)]
     threads: usize,
-    /// Socket type: tcp, tcp4, tcp6, ssl, unix, aunix.
+    /// Socket type: tcp, tcp4, tcp6, ssl, ssl6, unix, aunix.
     #[arg(short = 's', long, default_value = "tcp", value_parser = socket)]
     socket: SocketKind,
     /// Body types (a array, c chunk, s string, i io) and sizes in kilobytes.
@@ -41,8 +41,8 @@ pub struct Arguments {
     #[arg(short = 'c', long, default_value_t = 2)]
     connections: usize,
     /// Duration of a run in seconds.
-    #[arg(short = 'D', long, default_value_t = http::SECONDS)]
-    duration: u64,
+    #[arg(short = 'D', long)]
+    duration: Option<usize>,
     /// Client threads; default: four fifths of the server's.
     #[arg(short = 'T', long)]
     client_threads: Option<usize>,
@@ -52,9 +52,8 @@ pub struct Arguments {
     /// Servers to compare with: puma, nginx, or the URL of a server on this machine.
     #[arg(long = "peer", value_delimiter = ',')]
     peers: Vec<String>,
-    /// Rounds; the candidates are interleaved.
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
+    #[command(flatten)]
+    effort: EffortArguments,
     #[command(flatten)]
     place: Place,
 }
@@ -68,7 +67,7 @@ fn threads(text: &str) -> Result<usize, String> {
 }
 
 fn socket(text: &str) -> Result<SocketKind, String> {
-    SocketKind::parse(text).ok_or_else(|| "tcp, tcp4, tcp6, ssl, unix or aunix".to_owned())
+    SocketKind::parse(text).ok_or_else(|| "tcp, tcp4, tcp6, ssl, ssl6, unix or aunix".to_owned())
 }
 
 fn bodies(text: &str) -> Result<BodyConf, String> {
@@ -92,7 +91,6 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         socket: arguments.socket,
         bodies: arguments.body_conf.clone(),
         connections: arguments.connections,
-        seconds: arguments.duration,
         client_threads: arguments.client_threads,
         delay: arguments.delay.clone(),
         peers: arguments
@@ -100,7 +98,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
             .iter()
             .map(|name| Peer::parse(name))
             .collect(),
-        rounds: arguments.rounds,
+        effort: arguments
+            .effort
+            .of(http::WHOLE, http::QUICK, arguments.duration),
     };
     let environment = environment();
     let recorder = http::run(&options, &progress(output))?;

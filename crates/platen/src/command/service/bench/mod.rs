@@ -1,6 +1,7 @@
 //! `platen bench`: the packs of the load harness in `crates/bench`, and what they start of this binary.
 
 mod all;
+mod effort;
 mod flow;
 mod http;
 mod http_server;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use platen_bench::office::{self, Options};
 
-use super::{Place, environment, finish, platen, progress};
+use super::{Place, effort::EffortArguments, environment, finish, platen, progress};
 use crate::report::{Failure, OutputArguments};
 
 /// Arguments of `platen bench office`.
@@ -22,12 +22,9 @@ pub struct Arguments {
     /// Sections: compare, rate; default: both.
     #[arg(long, value_delimiter = ',')]
     sections: Vec<String>,
-    /// Rounds; the candidates are interleaved.
-    #[arg(long, default_value_t = office::ROUNDS)]
-    rounds: usize,
     /// Conversions of letter.docx per round; larger documents are converted once.
-    #[arg(long, default_value_t = 5)]
-    samples: usize,
+    #[arg(long)]
+    samples: Option<usize>,
     /// Write the documents to this folder and exit.
     #[arg(long, value_name = "DIR")]
     write_documents: Option<PathBuf>,
@@ -37,6 +34,8 @@ pub struct Arguments {
     /// URL of a Gotenberg on this machine.
     #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
     gotenberg: Option<String>,
+    #[command(flatten)]
+    effort: EffortArguments,
     #[command(flatten)]
     place: Place,
 }
@@ -51,8 +50,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let options = Options {
         platen: platen()?,
         documents: arguments.documents.clone(),
-        rounds: arguments.rounds,
-        samples: arguments.samples,
+        effort: arguments
+            .effort
+            .of(office::WHOLE, office::QUICK, arguments.samples),
         sections: arguments.sections.clone(),
         unoserver: arguments.unoserver.clone(),
         gotenberg: arguments.gotenberg.clone(),

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use platen_bench::render::{self, Options};
 
-use super::{Place, environment, finish, platen, progress, target};
+use super::{Place, effort::EffortArguments, environment, finish, platen, progress, target};
 use crate::report::{Failure, OutputArguments, say};
 
 /// Arguments of `platen bench render`.
@@ -30,15 +30,12 @@ pub struct Arguments {
     /// Warm-up renderings; fewer for heavy documents.
     #[arg(long, default_value_t = 100)]
     warmup: usize,
-    /// Measured renderings; fewer for heavy documents.
-    #[arg(long, default_value_t = render::SAMPLES)]
-    samples: usize,
+    /// Renderings of a round; fewer of heavy documents, and a fifth where documents are compared.
+    #[arg(long)]
+    samples: Option<usize>,
     /// Concurrent renderings.
     #[arg(long, default_value_t = 5)]
     concurrency: usize,
-    /// Rounds of comparisons; the candidates are interleaved.
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
     /// URL of a running service on this machine.
     #[arg(long)]
     url: Option<String>,
@@ -48,6 +45,8 @@ pub struct Arguments {
     /// Examples folder.
     #[arg(long, default_value = "examples")]
     examples: PathBuf,
+    #[command(flatten)]
+    effort: EffortArguments,
     #[command(flatten)]
     place: Place,
 }
@@ -88,9 +87,10 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         cells: arguments.cells.clone(),
         sections: arguments.sections.clone(),
         warmup: arguments.warmup,
-        samples: arguments.samples,
+        effort: arguments
+            .effort
+            .of(render::WHOLE, render::QUICK, arguments.samples),
         concurrency: arguments.concurrency,
-        rounds: arguments.rounds,
     })
 }
 

@@ -1,13 +1,13 @@
-//! The runners of the flow. Cells of results get their names here and are found by them here, never
-//! by a part of their text.
+//! Names of cells of the flow pack.
 
 use std::fmt;
 
-use crate::{Cell, Results};
+use serde::{Deserialize, Serialize};
 
 /// What runs the flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Runner {
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Runner {
     /// This process, without storage.
     OneProcess,
     /// A service that executes the runs itself.
@@ -28,7 +28,7 @@ pub(super) enum Runner {
 impl Runner {
     /// The measured combinations of workers and slots: one worker with several slots, and several
     /// with one.
-    pub(super) const WITH_WORKERS: [Self; 6] = [
+    pub(crate) const WITH_WORKERS: [Self; 6] = [
         Self::with(1, 1),
         Self::with(1, 2),
         Self::with(1, 4),
@@ -41,22 +41,13 @@ impl Runner {
         Self::Workers { workers, slots }
     }
 
-    /// The runner of a cell.
-    pub(super) fn of(cell: &Cell) -> Self {
-        let fixed = [Self::OneProcess, Self::Service, Self::Node];
-        let mut known = fixed.into_iter().chain(Self::WITH_WORKERS);
-        known
-            .find(|runner| runner.to_string() == cell.name)
-            .unwrap_or_else(|| Self::Address(cell.name.clone()))
-    }
-
     /// Whether it is a service without workers.
-    pub(super) fn is_service(&self) -> bool {
+    pub(crate) fn is_service(&self) -> bool {
         matches!(self, Self::Service | Self::Address(_))
     }
 
     /// Name in plots, which omit workers.
-    pub(super) fn short_name(&self) -> Option<&str> {
+    pub(crate) fn short_name(&self) -> Option<&str> {
         match self {
             Self::OneProcess => Some("one process"),
             Self::Service => Some("service"),
@@ -67,7 +58,7 @@ impl Runner {
     }
 }
 
-/// Name in results and tables.
+/// Text of tables.
 impl fmt::Display for Runner {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -91,7 +82,8 @@ impl fmt::Display for Runner {
 }
 
 /// Where the code of a run executes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Sandbox {
     /// In a fresh sandbox.
     Fresh,
@@ -100,8 +92,8 @@ pub enum Sandbox {
 }
 
 impl Sandbox {
-    /// Name in results and tables.
-    pub(super) fn name(self) -> &'static str {
+    /// Text of tables.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Fresh => "fresh",
             Self::Reused => "reused",
@@ -109,33 +101,31 @@ impl Sandbox {
     }
 }
 
-/// The valid cell of a runner.
-pub(super) fn find(
-    results: &Results,
-    is_wanted: impl Fn(&Runner) -> bool,
-    sandbox: Sandbox,
-    concurrency: usize,
-) -> Option<&Cell> {
-    results.section("matrix").find(|cell| {
-        is_wanted(&Runner::of(cell))
-            && cell.of("sandbox") == sandbox.name()
-            && cell.concurrency == concurrency
-            && !cell.is_void()
-    })
+/// The name of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(
+    tag = "section",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub enum FlowName {
+    /// A configuration at a number of concurrent runs.
+    Matrix {
+        /// What runs the flow.
+        runner: Runner,
+        /// Where its code executes.
+        sandbox: Sandbox,
+        /// Whether the run is on disk before it starts.
+        is_durable: bool,
+    },
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::load::Load;
-
-    #[test]
-    fn cells_are_found_by_the_names_that_they_are_given() {
-        let fixed = [Runner::OneProcess, Runner::Service, Runner::Node];
-        let all = fixed.into_iter().chain(Runner::WITH_WORKERS);
-        for runner in all.chain([Runner::Address("http://127.0.0.1:3000".to_owned())]) {
-            let cell = Cell::new("matrix", &runner.to_string(), &Load::closed(1, 0, 1));
-            assert_eq!(Runner::of(&cell), runner);
+impl fmt::Display for FlowName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Matrix {
+                runner, sandbox, ..
+            } => write!(formatter, "matrix/{runner}, {} sandbox", sandbox.as_str()),
         }
     }
 }

@@ -1,0 +1,38 @@
+//! How much a pack measures.
+
+use clap::Args;
+use platen_bench::Effort;
+
+/// How much a pack measures.
+#[derive(Clone, Debug, Args)]
+pub struct EffortArguments {
+    /// Measure less: about a tenth of the time.
+    #[arg(long)]
+    pub quick: bool,
+    /// Exactly this many rounds; default: until the 95 % interval of each median is below ±5 %, or
+    /// a limit is reached.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Longest time of a cell, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    cell_seconds: Option<u64>,
+    /// Time of the pack, in seconds; cells after it get one round.
+    #[arg(long, value_name = "SECONDS")]
+    pack_seconds: Option<u64>,
+}
+
+impl EffortArguments {
+    /// The effort of a full or a quick run, with what the arguments change; `samples` replaces the
+    /// requests, runs, conversions or seconds of a round.
+    pub fn of(&self, whole: Effort, quick: Effort, samples: Option<usize>) -> Effort {
+        let effort = if self.quick { quick } else { whole };
+        let rounds = self.rounds.map(|rounds| rounds.max(1));
+        Effort {
+            samples: samples.unwrap_or(effort.samples),
+            min_rounds: rounds.unwrap_or(effort.min_rounds),
+            max_rounds: rounds.unwrap_or(effort.max_rounds),
+            cell_seconds: self.cell_seconds.unwrap_or(effort.cell_seconds),
+            pack_seconds: self.pack_seconds.unwrap_or(effort.pack_seconds),
+        }
+    }
+}
