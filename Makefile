@@ -40,13 +40,13 @@ platen = $${CARGO_TARGET_DIR:-target}/release/platen
 release:
 	cargo build --release --quiet --bin platen
 
-bench: release ## run all benchmarks (an hour) and update docs/benchmarks.md
+bench: release ## run all benchmarks (less than 90 minutes) and update docs/benchmarks.md
 	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all
 	$(platen) bench report
 
-bench-quick: release ## run all benchmarks with fewer samples (ten minutes) and update docs/benchmarks.md
+bench-quick: release ## run all benchmarks with fewer samples (ten minutes) and update docs/benchmarks.md as a draft
 	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all --quick
-	$(platen) bench report
+	$(platen) bench report --draft
 
 bench-render: release ## benchmark rendering, compared with Chromium if installed
 	$(platen) bench render --out out/bench/render

@@ -5,6 +5,7 @@ use std::{
     fs,
     path::Path,
     process::{Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,9 @@ pub struct Environment {
     pub system: String,
     /// Load average when the run started: more than that of the run itself means noise.
     pub load_average: f64,
+    /// Processor cores that other work kept busy in the second before the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_cores: Option<f64>,
     /// Version of Platen.
     pub version: String,
     /// Commit of the source tree; with `-dirty` if it was modified.
@@ -63,10 +67,17 @@ impl Environment {
             kernel: first_line("uname", &["-sr"]).unwrap_or_default(),
             system: system(),
             load_average: load_average(),
+            busy_cores: busy_cores(),
             version: version.to_owned(),
             commit: commit(tree),
             programs: PROGRAMS.into_iter().filter_map(found).collect(),
         }
+    }
+
+    /// The load before the run: busy cores, or the load average where these were not recorded.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        self.busy_cores.unwrap_or(self.load_average)
     }
 
     /// Part of the name of a results folder: the processor's family and its number of cores.
@@ -134,6 +145,34 @@ fn load_average() -> f64 {
     first.and_then(|it| it.parse().ok()).unwrap_or_default()
 }
 
+/// Processor cores that were busy for a second, from `/proc/stat` (Linux, proc(5)), in which this
+/// process sleeps.
+fn busy_cores() -> Option<f64> {
+    const WAIT: Duration = Duration::from_secs(1);
+    let before = busy_ticks(&fs::read_to_string("/proc/stat").ok()?)?;
+    let begun = Instant::now();
+    std::thread::sleep(WAIT);
+    let seconds = begun.elapsed().as_secs_f64();
+    let after = busy_ticks(&fs::read_to_string("/proc/stat").ok()?)?;
+    let ticks = after.saturating_sub(before) as f64;
+    let busy = ticks / rustix::param::clock_ticks_per_second() as f64 / seconds;
+    Some((busy * 100.0).round() / 100.0)
+}
+
+/// Ticks that all processors spent on work: all but idle, waiting for disks, and what another
+/// machine of the host took.
+fn busy_ticks(stat: &str) -> Option<u64> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let ticks = line.split_whitespace().map(|it| it.parse::<u64>().ok());
+    let ticks: Vec<u64> = ticks.collect::<Option<_>>()?;
+    let idle = [3, 4, 7, 8, 9];
+    let work = ticks
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !idle.contains(at));
+    Some(work.map(|(_, ticks)| ticks).sum())
+}
+
 fn date() -> String {
     first_line("date", &["-u", "+%Y-%m-%d"]).unwrap_or_else(|| "undated".to_owned())
 }
@@ -169,6 +208,13 @@ mod tests {
         };
         assert_eq!(environment.folder_name(), "2026-11-21-amd-epyc-2c");
         assert_eq!(Environment::default().machine(), "unknown-0c");
+    }
+
+    #[test]
+    fn work_is_neither_idle_nor_of_another_machine() {
+        let stat = "cpu  10 20 30 4000 500 6 7 8 9 1\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+        assert_eq!(busy_ticks(stat), Some(73));
+        assert_eq!(busy_ticks("intr 1"), None);
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn of_chart(chart: &Chart) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{
         Cell, Outcome,
@@ -133,9 +133,14 @@ mod tests {
         (Runner::Node, Sandbox::Reused, &[1]),
     ];
 
+    /// Results of the flow pack without gaps.
+    pub(crate) fn whole_flow() -> Results {
+        flow_of(&WHOLE)
+    }
+
     #[test]
     fn a_whole_run_has_no_gaps() {
-        assert_eq!(gaps(&flow_of(&WHOLE)), Vec::<String>::new());
+        assert_eq!(gaps(&whole_flow()), Vec::<String>::new());
     }
 
     #[test]

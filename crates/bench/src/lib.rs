@@ -23,6 +23,7 @@ pub mod packs;
 pub mod page;
 pub mod plot;
 pub mod program;
+pub mod publication;
 pub mod recorder;
 pub mod render;
 pub mod report;

@@ -14,13 +14,39 @@ use crate::{
     Error, Results,
     markdown::{Block, Table, size},
     packs::{PACKS, blocks, plots},
+    publication::{BUSY, is_busy, obstacles},
 };
 
-/// Maximum load before a run for the machine to count as quiet.
-const QUIET_LOAD: f64 = 1.5;
 const OPEN: &str = "<!-- bench: ";
 const CLOSE: &str = " -->";
 const END: &str = "<!-- end -->";
+/// Id of the block that says whether the page is a draft.
+const STATUS: &str = "status";
+/// Start of that block in a draft, and of every block with figures.
+const DRAFT: &str = "**Draft.**";
+
+/// Whether a page of results is final.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Fit for publication.
+    Final,
+    /// Every table says that it is a draft.
+    Draft,
+}
+
+impl Status {
+    /// The status that a document has.
+    #[must_use]
+    pub fn of(document: &str) -> Self {
+        let marker = format!("{OPEN}{STATUS}{CLOSE}");
+        let block = document.split_once(&marker).map(|(_, rest)| rest);
+        let block = block.and_then(|rest| rest.split_once(END));
+        match block {
+            Some((block, _)) if !block.contains(DRAFT) => Self::Final,
+            _ => Self::Draft,
+        }
+    }
+}
 
 /// A run: the folder for a day and a machine, with a subfolder for each pack.
 #[derive(Clone, Debug)]
@@ -72,7 +98,46 @@ impl Published {
         Self::read(&newest)
     }
 
-    /// All blocks, including those of the machine and of the plots. `place` is the path from the
+    /// What keeps the run from being published as final.
+    #[must_use]
+    pub fn obstacles(&self) -> Vec<String> {
+        obstacles(&self.packs, &self.environment().body)
+    }
+
+    /// Says whether the figures are final, and why they are not.
+    fn status(&self, status: Status) -> Block {
+        let body = match status {
+            Status::Final => {
+                let first = self.packs.first();
+                let commit = first.map_or("", |results| &results.environment.commit);
+                format!("All figures are of full runs of commit {commit}.\n")
+            }
+            Status::Draft => {
+                let why = self.obstacles().into_iter();
+                let why: String = why.map(|it| format!("- {it}\n")).collect();
+                format!("{DRAFT} The figures are not final:\n\n{why}")
+            }
+        };
+        Block {
+            id: STATUS.to_owned(),
+            title: "Status".to_owned(),
+            body,
+        }
+    }
+
+    /// All blocks of a page with this status.
+    fn marked(&self, place: &str, status: Status) -> Vec<Block> {
+        let mut blocks = self.blocks(place);
+        if status == Status::Draft {
+            for block in &mut blocks {
+                block.body = format!("{DRAFT}\n\n{}", block.body);
+            }
+        }
+        blocks.push(self.status(status));
+        blocks
+    }
+
+    /// All blocks with figures, including those of the machine and of the plots. `place` is the path from the
     /// document to the run's folder.
     #[must_use]
     pub fn blocks(&self, place: &str) -> Vec<Block> {
@@ -126,7 +191,10 @@ impl Published {
                     Some(why) => format!("quick: {why}"),
                     None => "whole".to_owned(),
                 },
-                format!("{:.2}", it.load_average),
+                match is_busy(it) {
+                    true => format!("{:.2}, {BUSY}", it.load()),
+                    false => format!("{:.2}", it.load()),
+                },
             ]);
         }
         Block {
@@ -142,7 +210,10 @@ pub(crate) fn run_of(results: &Results) -> String {
     let it = &results.environment;
     let mut text = format!(
         "`{}` of commit {} took {:.0} s on a machine with a load of {:.2} before it.\n",
-        results.command, it.commit, results.seconds, it.load_average
+        results.command,
+        it.commit,
+        results.seconds,
+        it.load()
     );
     if let Some(why) = results.how_quick() {
         let _ = writeln!(
@@ -150,7 +221,7 @@ pub(crate) fn run_of(results: &Results) -> String {
             "\n**A quick run ({why}):** its percentiles are rough, and it was not repeated."
         );
     }
-    if it.load_average > QUIET_LOAD {
+    if is_busy(it) {
         text += "\n**The machine was busy with other work:** trust the ratios of interleaved \
             rounds, not the rates and times.\n";
     }
@@ -167,12 +238,17 @@ pub(crate) fn run_of(results: &Results) -> String {
 ///
 /// # Errors
 /// A marker has no end or no results, or results have no marker.
-pub fn fill(document: &Path, text: &str, published: &Published) -> Result<String, Error> {
+pub fn fill(
+    document: &Path,
+    text: &str,
+    published: &Published,
+    status: Status,
+) -> Result<String, Error> {
     let wrong = |findings: String| Error::Disagreement {
         path: document.to_owned(),
         findings,
     };
-    let blocks = published.blocks(&place(document, &published.folder));
+    let blocks = published.marked(&place(document, &published.folder), status);
     let mut used = Vec::new();
     let (mut filled, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(OPEN) {
@@ -230,14 +306,29 @@ fn place(document: &Path, folder: &Path) -> String {
     parts.join("/")
 }
 
-/// Writes the document, and the summaries and plots of the run. With `is_check`, only reports
-/// differences.
+/// Writes the document, and the summaries and plots of the run; without a status, the document
+/// keeps its own. With `is_check`, only reports differences.
 ///
 /// # Errors
-/// Those of [`fill`]; a file cannot be read or written; with `is_check`, a file differs.
-pub fn update(document: &Path, published: &Published, is_check: bool) -> Result<(), Error> {
+/// Those of [`fill`]; the figures are to be final and something keeps them from it; a file cannot
+/// be read or written; with `is_check`, a file differs.
+pub fn update(
+    document: &Path,
+    published: &Published,
+    status: Option<Status>,
+    is_check: bool,
+) -> Result<(), Error> {
     let text = fs::read_to_string(document).map_err(Error::file("read", document))?;
-    let mut files = vec![(document.to_owned(), fill(document, &text, published)?)];
+    let status = status.unwrap_or_else(|| Status::of(&text));
+    let obstacles = published.obstacles();
+    if status == Status::Final && !obstacles.is_empty() {
+        return Err(Error::argument(
+            format!("these results are not final: {}", obstacles.join("; ")),
+            "measure again, or mark all tables as drafts with --draft",
+        ));
+    }
+    let filled = fill(document, &text, published, status)?;
+    let mut files = vec![(document.to_owned(), filled)];
     for results in &published.packs {
         let folder = match published.folder.join(&results.pack) {
             folder if folder.is_dir() => folder,

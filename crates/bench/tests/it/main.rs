@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use platen_bench::{
     LoadMode,
-    report::{Published, update},
+    report::{Published, Status, update},
     results::client_times_of_requests,
 };
 
@@ -25,7 +25,7 @@ fn published() -> Published {
 fn the_page_says_what_the_results_say() {
     let document = root().join("docs/benchmarks.md");
     let is_check = std::env::var_os("UPDATE").is_none();
-    if let Err(error) = update(&document, &published(), is_check) {
+    if let Err(error) = update(&document, &published(), None, is_check) {
         panic!("{error}\n{}", error.hint().unwrap_or_default());
     }
 }
@@ -39,6 +39,21 @@ fn what_is_published_has_no_gaps() {
 }
 
 #[test]
+fn only_a_draft_has_obstacles_and_it_says_so_at_every_table() {
+    let page = std::fs::read_to_string(root().join("docs/benchmarks.md")).unwrap();
+    let obstacles = published().obstacles();
+    if Status::of(&page) == Status::Final {
+        assert!(obstacles.is_empty(), "{}", obstacles.join("\n"));
+        return;
+    }
+    for block in page.split("<!-- bench: ").skip(1) {
+        let (id, body) = block.split_once(" -->").unwrap();
+        let is_measured = !body.contains("Not measured in this run.");
+        assert!(!is_measured || body.contains("**Draft.**"), "{id}");
+    }
+}
+
+#[test]
 fn the_page_says_of_each_pack_what_was_run_and_where() {
     let published = published();
     let page = std::fs::read_to_string(root().join("docs/benchmarks.md")).unwrap();
@@ -47,7 +62,7 @@ fn the_page_says_of_each_pack_what_was_run_and_where() {
         let (_, run) = page.split_once(&marker).unwrap();
         let (run, _) = run.split_once("<!-- end -->").unwrap();
         let environment = &results.environment;
-        let load = format!("a load of {:.2}", environment.load_average);
+        let load = format!("a load of {:.2}", environment.load());
         for part in [&environment.commit, &results.command, &load] {
             assert!(run.contains(part), "{}: {part}: {run}", results.pack);
         }

@@ -8,7 +8,7 @@ use platen_bench::{
     interval::Basis,
     load::Load,
     name::{FlowName, Runner, Sandbox},
-    report::{Published, fill, update},
+    report::{Published, Status, fill, update},
 };
 
 /// A run with one pack.
@@ -43,7 +43,7 @@ fn published(folder: &Path) -> Published {
 
 /// A document with a marker for each block.
 fn document(published: &Published) -> String {
-    let mut text = "# Prose before.\n".to_owned();
+    let mut text = "# Prose before.\n\n<!-- bench: status -->\n<!-- end -->\n".to_owned();
     for block in published.blocks("x") {
         text += &format!(
             "\n<!-- bench: {} -->\nold\n<!-- end -->\nProse.\n",
@@ -60,12 +60,16 @@ fn a_report_goes_round() {
     let path = folder.path().join("docs/benchmarks.md");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, document(&published)).unwrap();
-    let error = update(&path, &published, true).unwrap_err();
+    let error = update(&path, &published, Some(Status::Draft), true).unwrap_err();
     assert!(error.hint().unwrap().contains("bench report"));
-    update(&path, &published, false).unwrap();
-    update(&path, &published, true).unwrap();
+    let refused = update(&path, &published, Some(Status::Final), false).unwrap_err();
+    assert!(refused.to_string().contains("no clean commit"), "{refused}");
+    assert!(refused.hint().unwrap().contains("--draft"));
+    update(&path, &published, Some(Status::Draft), false).unwrap();
+    update(&path, &published, None, true).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("| one process | fresh |"), "{text}");
+    assert_eq!(Status::of(&text), Status::Draft);
     let picture = "](../results/2026-11-21-x-2c/flow/throughput.svg)";
     assert!(
         text.contains(picture) && !text.contains("\nold\n"),
@@ -73,10 +77,10 @@ fn a_report_goes_round() {
     );
     assert!(text.starts_with("# Prose before.\n") && text.ends_with("\nProse.\n"));
     std::fs::write(&path, text.replace("| one process |", "| two |")).unwrap();
-    assert!(update(&path, &published, true).is_err());
-    update(&path, &published, false).unwrap();
+    assert!(update(&path, &published, None, true).is_err());
+    update(&path, &published, None, false).unwrap();
     std::fs::write(published.folder.join("flow/throughput.svg"), "<svg/>").unwrap();
-    assert!(update(&path, &published, true).is_err());
+    assert!(update(&path, &published, None, true).is_err());
 }
 
 #[test]
@@ -84,7 +88,7 @@ fn markers_and_results_belong_together() {
     let folder = tempfile::tempdir().unwrap();
     let published = published(folder.path());
     let whole = document(&published);
-    let fill = |text: &str| fill(Path::new("docs/a.md"), text, &published);
+    let fill = |text: &str| fill(Path::new("docs/a.md"), text, &published, Status::Draft);
     assert!(fill(&whole).is_ok());
     let missing = whole.replace("bench: flow/matrix", "bench: flow/other");
     let error = fill(&missing).unwrap_err().to_string();

@@ -7,7 +7,9 @@ use std::{
 };
 
 use clap::Args;
-use platen_bench::{Error, Recorder, flow, http, office, program::Platen, render};
+use platen_bench::{
+    Error, Recorder, environment::Environment, flow, http, office, program::Platen, render,
+};
 
 use super::{
     environment, flow::PEER, flow::in_process, platen, progress, report::RESULTS, written,
@@ -19,7 +21,7 @@ const FLOW: &str = "examples/flows/sum.json";
 /// Arguments of `platen bench all`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    platen bench all --quick && platen bench report\n  \
+    platen bench all --quick && platen bench report --draft\n  \
     platen bench all --packs render,http --out /tmp/results\n\n\
     Run it in a source checkout on an otherwise idle machine. With --quick it takes less than ten \
     minutes on two cores, without it less than 90. Every pack has a time, after which its cells get \
@@ -56,15 +58,19 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         ));
     }
     let begun = Instant::now();
-    let name = environment().folder_name();
+    let first = environment();
     let folder = arguments.out.clone();
-    let folder = folder.unwrap_or_else(|| Path::new(RESULTS).join(name));
+    let folder = folder.unwrap_or_else(|| Path::new(RESULTS).join(first.folder_name()));
     let mut is_void = false;
     for pack in known {
         if !arguments.packs.is_empty() && !arguments.packs.iter().any(|it| it == pack) {
             continue;
         }
-        let environment = environment();
+        // The packs before may have written into the tree.
+        let environment = Environment {
+            commit: first.commit.clone(),
+            ..environment()
+        };
         let measured = measure(pack, arguments, output)?;
         match measured {
             Ok(recorder) => {

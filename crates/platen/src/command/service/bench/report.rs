@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use platen_bench::{
     gaps::gaps,
-    report::{Published, update},
+    report::{Published, Status, update},
 };
 
 use crate::report::{Failure, OutputArguments, say};
@@ -19,7 +19,8 @@ pub(super) const RESULTS: &str = "bench/results";
 /// Arguments of `platen bench report`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    platen bench all --quick && platen bench report\n  \
+    platen bench all && platen bench report\n  \
+    platen bench all --quick && platen bench report --draft\n  \
     platen bench report --results bench/results/2026-11-21-amd-epyc-2c\n  \
     platen bench report --check")]
 pub struct Arguments {
@@ -29,6 +30,10 @@ pub struct Arguments {
     /// Document with the markers to fill in.
     #[arg(long, value_name = "FILE", default_value = "docs/benchmarks.md")]
     document: PathBuf,
+    /// Publish results that are not final: of quick runs, of a modified tree or with gaps. Every
+    /// table says that it is a draft.
+    #[arg(long)]
+    draft: bool,
     /// Change nothing; fail if something differs.
     #[arg(long)]
     check: bool,
@@ -40,7 +45,13 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         Some(folder) => Published::read(folder)?,
         None => Published::newest(Path::new(RESULTS))?,
     };
-    update(&arguments.document, &published, arguments.check)?;
+    let status = match (arguments.draft, arguments.check) {
+        (true, _) => Some(Status::Draft),
+        // A check takes the document as what it says that it is.
+        (false, true) => None,
+        (false, false) => Some(Status::Final),
+    };
+    update(&arguments.document, &published, status, arguments.check)?;
     for gap in published.packs.iter().flat_map(gaps) {
         say(format_args!("warning: {gap}"));
     }
