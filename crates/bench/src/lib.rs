@@ -6,6 +6,7 @@
 
 pub mod cell;
 pub mod client;
+pub mod compare;
 pub mod cpu;
 pub mod effort;
 pub mod environment;
@@ -13,6 +14,7 @@ mod error;
 pub mod flow;
 pub mod gaps;
 pub mod histogram;
+pub mod history;
 pub mod http;
 pub mod interval;
 pub mod load;
@@ -30,6 +32,7 @@ pub mod report;
 pub mod results;
 mod results_writer;
 pub mod rounds;
+pub mod target;
 pub mod text;
 
 pub use crate::{

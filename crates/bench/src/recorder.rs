@@ -6,6 +6,7 @@ use crate::{
     Cell, Effort,
     load::{Run, Sample},
     results::Results,
+    target::Measured,
 };
 
 /// Maximum number of requests of a cell in `requests.csv.gz`.
@@ -73,6 +74,11 @@ impl Recorder {
             outcome.size_bytes,
             pages.unwrap_or_default(),
         );
+    }
+
+    /// Notes the service that was already running.
+    pub fn target(&mut self, measured: Measured) {
+        self.results.target = Some(measured);
     }
 
     /// Notes what was omitted.

@@ -12,14 +12,18 @@ use std::{
 
 use crate::{
     Error, Results,
+    history::chart,
     markdown::{Block, Table, size},
     packs::{PACKS, blocks, plots},
+    plot::Chart,
     publication::{BUSY, is_busy, obstacles},
 };
 
 const OPEN: &str = "<!-- bench: ";
 const CLOSE: &str = " -->";
 const END: &str = "<!-- end -->";
+/// File of the plot of all runs, in their folder.
+const HISTORY: &str = "history.svg";
 /// Id of the block that says whether the page is a draft.
 const STATUS: &str = "status";
 /// Start of that block in a draft, and of every block with figures.
@@ -84,18 +88,28 @@ impl Published {
     /// # Errors
     /// There is none.
     pub fn newest(root: &Path) -> Result<Self, Error> {
-        let entries = fs::read_dir(root).map_err(Error::file("read", root))?;
-        let folders = entries.flatten().map(|entry| entry.path());
-        let newest = folders
-            .filter(|path| path.is_dir())
-            .max_by_key(|path| path.file_name().map(std::ffi::OsStr::to_owned));
-        let newest = newest.ok_or_else(|| {
+        let newest = folders(root)?.pop().ok_or_else(|| {
             Error::argument(
                 format!("`{}` holds no results", root.display()),
                 "create some with `platen bench all`",
             )
         })?;
         Self::read(&newest)
+    }
+
+    /// This run and those beside it, oldest first.
+    fn history(&self) -> Result<Vec<Self>, Error> {
+        let root = self.folder.parent().unwrap_or(&self.folder);
+        let is_run = |folder: &PathBuf| PACKS.iter().any(|pack| folder.join(pack).is_dir());
+        let runs: Vec<PathBuf> = folders(root)?.into_iter().filter(is_run).collect();
+        runs.iter().map(|folder| Self::read(folder)).collect()
+    }
+
+    /// The plot of all runs; its file is beside their folders.
+    fn history_chart(&self) -> Result<Chart, Error> {
+        let runs = self.history()?;
+        let packs: Vec<&[Results]> = runs.iter().map(|run| run.packs.as_slice()).collect();
+        Ok(chart(&packs))
     }
 
     /// What keeps the run from being published as final.
@@ -126,15 +140,23 @@ impl Published {
     }
 
     /// All blocks of a page with this status.
-    fn marked(&self, place: &str, status: Status) -> Vec<Block> {
+    fn marked(&self, place: &str, status: Status) -> Result<Vec<Block>, Error> {
         let mut blocks = self.blocks(place);
+        blocks.push(Block {
+            id: "history/plots".to_owned(),
+            title: "History".to_owned(),
+            body: format!(
+                "![{}]({place}/../{HISTORY})\n",
+                self.history_chart()?.title()
+            ),
+        });
         if status == Status::Draft {
             for block in &mut blocks {
                 block.body = format!("{DRAFT}\n\n{}", block.body);
             }
         }
         blocks.push(self.status(status));
-        blocks
+        Ok(blocks)
     }
 
     /// All blocks with figures, including those of the machine and of the plots. `place` is the path from the
@@ -215,6 +237,13 @@ pub(crate) fn run_of(results: &Results) -> String {
         results.seconds,
         it.load()
     );
+    if let Some(target) = &results.target {
+        let _ = writeln!(
+            text,
+            "\nIt measured {}, version {}, which was already running.",
+            target.url, target.version
+        );
+    }
     if let Some(why) = results.how_quick() {
         let _ = writeln!(
             text,
@@ -248,7 +277,7 @@ pub fn fill(
         path: document.to_owned(),
         findings,
     };
-    let blocks = published.marked(&place(document, &published.folder), status);
+    let blocks = published.marked(&place(document, &published.folder), status)?;
     let mut used = Vec::new();
     let (mut filled, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(OPEN) {
@@ -284,6 +313,15 @@ pub fn fill(
         )));
     }
     Ok(filled + rest)
+}
+
+/// The folders in a folder, by name.
+fn folders(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = fs::read_dir(root).map_err(Error::file("read", root))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut folders: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
+    folders.sort_by_key(|path| path.file_name().map(std::ffi::OsStr::to_owned));
+    Ok(folders)
 }
 
 /// The relative path from the folder of a document to a folder in the same tree.
@@ -329,6 +367,8 @@ pub fn update(
     }
     let filled = fill(document, &text, published, status)?;
     let mut files = vec![(document.to_owned(), filled)];
+    let root = published.folder.parent().unwrap_or(&published.folder);
+    files.push((root.join(HISTORY), published.history_chart()?.to_svg()));
     for results in &published.packs {
         let folder = match published.folder.join(&results.pack) {
             folder if folder.is_dir() => folder,

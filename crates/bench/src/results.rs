@@ -10,7 +10,7 @@ use std::{fs, io::Read, path::Path};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Cell, Effort, Error, Name, Times, environment::Environment};
+use crate::{Cell, Effort, Error, Name, Times, environment::Environment, target::Measured};
 
 /// Maximum size of a results file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -25,6 +25,9 @@ pub struct Results {
     pub command: String,
     /// Duration, in seconds.
     pub seconds: f64,
+    /// The service that was already running, if one was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Measured>,
     /// How much was measured at least and at most.
     pub effort: Option<Effort>,
     /// What was omitted, and why.

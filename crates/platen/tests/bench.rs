@@ -75,7 +75,58 @@ fn cells_of_documents_are_measured_and_written() {
     assert_eq!(wrong.status.code(), Some(1));
     assert!(text(&wrong.stderr).contains("the cells are pdf-1p"));
     let far = platen(&["bench", "render", "--url", "http://192.0.2.1:80"]);
-    assert!(text(&far.stderr).contains("not this machine"));
+    let said = text(&far.stderr);
+    assert!(
+        said.contains("too large a load for another machine"),
+        "{said}"
+    );
+    let quick = ["--quick", "--cells", "csv"];
+    let far = ["bench", "render", "--url", "http://192.0.2.1:80"];
+    let far = platen(&[&far[..], &quick].concat());
+    let said = text(&far.stderr);
+    assert!(
+        said.contains("is not this machine") && said.contains("--yes"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_running_service_is_measured_with_the_names_of_pulp_engine() {
+    let keys = [
+        ("API_KEY_ADMIN", "admin-key-1"),
+        ("API_KEY_RENDER", "render-key-1"),
+    ];
+    let service = Service::start(&keys);
+    let folder = tempfile::tempdir().unwrap();
+    let examples = root().canonicalize().unwrap().join("examples");
+    let file = "API_KEY_ADMIN=admin-key-1\nPULP_ENGINE_RENDER_KEY=render-key-1\n";
+    std::fs::write(folder.path().join(".env.benchmark"), file).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_platen"))
+        .args(["bench", "render", "--cells", "csv", "--warmup", "1"])
+        .args([
+            "--samples",
+            "5",
+            "--rounds",
+            "1",
+            "--out",
+            "results",
+            "--examples",
+        ])
+        .arg(&examples)
+        .env("PULP_ENGINE_URL", format!("http://{}", service.address))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("sends at most 6 requests to http://"),
+        "{said}"
+    );
+    let results = Results::read(&folder.path().join("results")).unwrap();
+    let measured = results.target.unwrap();
+    assert_eq!(measured.version, env!("CARGO_PKG_VERSION"));
+    assert!(!results.command.contains("key-1"), "{}", results.command);
 }
 
 #[test]

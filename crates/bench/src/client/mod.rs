@@ -2,27 +2,30 @@
 //! cost to the load.
 
 mod answer;
+mod stream;
 
 use std::{
-    io::{self, BufReader, Read, Write},
-    net::TcpStream,
+    borrow::Cow,
+    io::{self, BufReader, Write},
     os::{linux::net::SocketAddrExt, unix::net::SocketAddr, unix::net::UnixStream},
     path::PathBuf,
-    time::Duration,
 };
 
 pub use self::answer::Answer;
+use self::stream::Stream;
 use crate::{Error, Outcome};
 
-/// A request that takes longer counts as failed.
-const TIMEOUT: Duration = Duration::from_secs(180);
 const BUFFER_BYTES: usize = 64 << 10;
+/// The host of services on this machine.
+const LOCALHOST: &str = "localhost";
 
 /// Address of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Host and port.
     Tcp(String),
+    /// Host and port, over TLS.
+    Tls(String),
     /// A UNIX socket in the file system.
     Unix(PathBuf),
     /// A UNIX socket in Linux's abstract namespace, without the leading zero byte.
@@ -30,7 +33,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Parses `http://host:port`, `unix:/path` or `unix:@name`.
+    /// Parses `http://host:port`, `https://host`, `unix:/path` or `unix:@name`.
     ///
     /// # Errors
     /// The URL has another form.
@@ -41,39 +44,67 @@ impl Target {
         if let Some(path) = url.strip_prefix("unix:") {
             return Ok(Self::Unix(path.into()));
         }
-        let rest = url.strip_prefix("http://");
-        match rest.map(|rest| rest.trim_end_matches('/')) {
-            Some(host) if host.contains(':') && !host.contains('/') => {
-                Ok(Self::Tcp(host.to_owned()))
+        for (scheme, port) in [("http://", 80), ("https://", 443)] {
+            let Some(host) = url.strip_prefix(scheme) else {
+                continue;
+            };
+            let host = host.trim_end_matches('/');
+            let is_host = !host.is_empty() && !host.contains(['/', '@', '?', ' ']);
+            if is_host {
+                let has_port = host
+                    .rsplit_once(':')
+                    .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+                let host = match has_port {
+                    true => host.to_owned(),
+                    false => format!("{host}:{port}"),
+                };
+                return Ok(match port {
+                    443 => Self::Tls(host),
+                    _ => Self::Tcp(host),
+                });
             }
-            _ => Err(Error::argument(
-                format!("`{url}` is not a URL"),
-                "write it as http://127.0.0.1:3000 or unix:/run/platen.sock",
-            )),
+        }
+        Err(Error::argument(
+            format!("`{url}` is not a URL"),
+            "write it as http://127.0.0.1:3000, https://platen.example.com or \
+             unix:/run/platen.sock, without a path",
+        ))
+    }
+
+    /// Host and port of a TCP address.
+    fn host(&self) -> Option<&str> {
+        match self {
+            Self::Tcp(host) | Self::Tls(host) => Some(host),
+            Self::Unix(_) | Self::Abstract(_) => None,
         }
     }
 
-    /// Rejects other machines: the harness sends load only to the local machine.
-    ///
-    /// # Errors
-    /// The address is not a loopback address.
-    pub fn on_loopback(self) -> Result<Self, Error> {
-        let Self::Tcp(host) = &self else {
-            return Ok(self);
+    /// Whether it is on this machine.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        let Some(host) = self.host() else {
+            return true;
         };
         let name = host.rsplit_once(':').map_or("", |(name, _)| name);
         let name = name.trim_start_matches('[').trim_end_matches(']');
-        let is_local = name == "localhost"
+        name == "localhost"
             || name
                 .parse::<std::net::IpAddr>()
-                .is_ok_and(|address| address.is_loopback());
-        if is_local {
-            return Ok(self);
+                .is_ok_and(|address| address.is_loopback())
+    }
+
+    /// Rejects other machines.
+    ///
+    /// # Errors
+    /// The address is not a loopback address.
+    pub(crate) fn on_this_machine(self) -> Result<Self, Error> {
+        match self.is_local() {
+            true => Ok(self),
+            false => Err(Error::argument(
+                format!("{self} is not this machine"),
+                "wrk sends as many requests as it can: use an address in 127.0.0.0/8 or ::1",
+            )),
         }
-        Err(Error::argument(
-            format!("`{host}` is not this machine"),
-            "load is sent only to this machine; use an address in 127.0.0.0/8 or ::1",
-        ))
     }
 
     /// Connects.
@@ -92,17 +123,12 @@ impl Target {
 
     fn open(&self) -> io::Result<Stream> {
         Ok(match self {
-            Self::Tcp(host) => {
-                let stream = TcpStream::connect(host)?;
-                stream.set_read_timeout(Some(TIMEOUT))?;
-                stream.set_write_timeout(Some(TIMEOUT))?;
-                stream.set_nodelay(true)?;
-                Stream::Tcp(stream)
-            }
-            Self::Unix(path) => unix(UnixStream::connect(path)?)?,
+            Self::Tcp(host) => Stream::tcp(host)?,
+            Self::Tls(host) => Stream::tls(host)?,
+            Self::Unix(path) => Stream::unix(UnixStream::connect(path)?)?,
             Self::Abstract(name) => {
                 let address = SocketAddr::from_abstract_name(name)?;
-                unix(UnixStream::connect_addr(&address)?)?
+                Stream::unix(UnixStream::connect_addr(&address)?)?
             }
         })
     }
@@ -112,43 +138,10 @@ impl std::fmt::Display for Target {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Tcp(host) => write!(formatter, "http://{host}"),
+            Self::Tls(host) => write!(formatter, "https://{host}"),
             Self::Unix(path) => write!(formatter, "unix:{}", path.display()),
             Self::Abstract(name) => write!(formatter, "unix:@{name}"),
         }
-    }
-}
-
-fn unix(stream: UnixStream) -> io::Result<Stream> {
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    stream.set_write_timeout(Some(TIMEOUT))?;
-    Ok(Stream::Unix(stream))
-}
-
-#[derive(Debug)]
-enum Stream {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-}
-
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.read(buffer),
-            Self::Unix(stream) => stream.read(buffer),
-        }
-    }
-}
-
-impl Write for Stream {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.write(buffer),
-            Self::Unix(stream) => stream.write(buffer),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -156,6 +149,8 @@ impl Write for Stream {
 #[derive(Clone, Debug)]
 pub struct Request {
     bytes: Vec<u8>,
+    /// Where the name of the host is in `bytes`.
+    host_at: usize,
     what: String,
 }
 
@@ -163,7 +158,10 @@ impl Request {
     /// Creates a request; `headers` are pairs of name and value.
     #[must_use]
     pub fn new(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Self {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n");
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: ");
+        let host_at = head.len();
+        head.push_str(LOCALHOST);
+        head.push_str("\r\n");
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -175,8 +173,20 @@ impl Request {
         bytes.extend_from_slice(body);
         Self {
             bytes,
+            host_at,
             what: format!("{method} {path}"),
         }
+    }
+
+    /// The bytes that are sent; other machines get their own name in `Host`.
+    fn bytes_for(&self, host: Option<&str>) -> Cow<'_, [u8]> {
+        let Some(host) = host else {
+            return Cow::Borrowed(&self.bytes);
+        };
+        let at = self.host_at;
+        let before = &self.bytes[..at];
+        let after = &self.bytes[at + LOCALHOST.len()..];
+        Cow::Owned([before, host.as_bytes(), after].concat())
     }
 
     /// A GET request.
@@ -243,7 +253,9 @@ impl Connection {
             Some(stream) => stream,
             None => BufReader::with_capacity(BUFFER_BYTES, self.target.open()?),
         };
-        stream.get_mut().write_all(&request.bytes)?;
+        let host = self.target.host().filter(|_| !self.target.is_local());
+        stream.get_mut().write_all(&request.bytes_for(host))?;
+        stream.get_mut().flush()?;
         let answer = Answer::read(&mut stream, body)?;
         if !answer.closes {
             self.stream = Some(stream);
@@ -273,21 +285,28 @@ mod tests {
             Target::Abstract("a".to_owned())
         );
         assert_eq!(Target::parse("unix:/a").unwrap().to_string(), "unix:/a");
-        for wrong in ["127.0.0.1:80", "https://a:1", "http://a", "http://a:1/b"] {
+        let tls = Target::parse("https://a.example/").unwrap();
+        assert_eq!(tls, Target::Tls("a.example:443".to_owned()));
+        for wrong in ["127.0.0.1:80", "http://", "http://a:1/b", "http://me@a"] {
             assert!(Target::parse(wrong).is_err(), "{wrong}");
         }
-        assert!(tcp.on_loopback().is_ok());
-        assert!(
-            Target::parse("http://[::1]:80")
-                .unwrap()
-                .on_loopback()
-                .is_ok()
-        );
-        assert!(
-            Target::parse("http://10.0.0.1:80")
-                .unwrap()
-                .on_loopback()
-                .is_err()
-        );
+        assert!(tcp.is_local() && Target::parse("http://[::1]:80").unwrap().is_local());
+        for far in [
+            "http://10.0.0.1:80",
+            "http://localhost.example",
+            "https://[2001:db8::1]",
+        ] {
+            assert!(!Target::parse(far).unwrap().is_local(), "{far}");
+        }
+    }
+
+    #[test]
+    fn other_machines_get_their_own_name() {
+        let request = Request::json("POST", "/x", None, b"{}");
+        let text = |host| String::from_utf8(request.bytes_for(host).into_owned()).unwrap();
+        assert!(text(None).starts_with("POST /x HTTP/1.1\r\nHost: localhost\r\nContent-"));
+        let there = text(Some("a.example:443"));
+        assert!(there.starts_with("POST /x HTTP/1.1\r\nHost: a.example:443\r\nContent-"));
+        assert!(there.ends_with("\r\n\r\n{}"));
     }
 }

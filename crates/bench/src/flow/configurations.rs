@@ -12,6 +12,7 @@ use crate::{
     program::{Platen, Program, folder, free_port},
     recorder::Recorder,
     rounds::Contender,
+    target::Measured,
 };
 
 /// Concurrency levels for the configurations of which there are many.
@@ -101,6 +102,7 @@ pub(super) fn configurations(
     let key = options.key.as_deref();
     if let Some(target) = &options.url {
         publish(target, key, flow, content)?;
+        recorder.target(Measured::ask(target, key));
         let runner = Runner::Address(target.to_string());
         let mut given = Configuration::new(runner, Sandbox::Fresh, Means::Given(target.clone()));
         given.is_durable = true;

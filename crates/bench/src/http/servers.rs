@@ -212,7 +212,7 @@ pub(super) fn peer(options: &Options, peer: &Peer) -> Result<Server, Error> {
         Peer::Puma => puma(options),
         Peer::Nginx => nginx(options),
         Peer::Url(url) => {
-            let target = Target::parse(url)?.on_loopback()?;
+            let target = Target::parse(url)?.on_this_machine()?;
             Ok(Server {
                 name: ServerName::Address(url.clone()),
                 url: url.trim_end_matches('/').to_owned(),

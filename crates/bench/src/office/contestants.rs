@@ -80,7 +80,7 @@ pub(super) fn contestants(
     }
     match &options.gotenberg {
         Some(url) => {
-            let target = Target::parse(url)?.on_loopback()?;
+            let target = Target::parse(url)?;
             all.push(Contestant::new(By::Gotenberg, Means::Gotenberg(target))?);
         }
         None => recorder.note("Gotenberg was left out: give its address with --gotenberg."),

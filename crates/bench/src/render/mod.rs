@@ -16,6 +16,7 @@ pub use self::{
 };
 use crate::{
     Effort, Error, Progress, client::Target, load::Load, program::Platen, recorder::Recorder,
+    target::Measured,
 };
 
 /// A full run. A round has this many requests of a light document that is measured alone, and a
@@ -43,8 +44,10 @@ pub struct Options {
     pub platen: Platen,
     /// A service that is already running.
     pub url: Option<Target>,
-    /// Its admin API key.
+    /// Its admin API key, which stores the templates.
     pub key: Option<String>,
+    /// Its API key for renderings; the admin key if there is none.
+    pub render_key: Option<String>,
     /// Examples folder.
     pub examples: PathBuf,
     /// Names of cells; all if empty.
@@ -103,7 +106,8 @@ pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error>
     options.check()?;
     let mut recorder = Recorder::of("render", options.effort);
     let measure = sections::Measure::new(options, progress)?;
-    if options.url.is_some() {
+    if let Some(target) = &options.url {
+        recorder.target(Measured::ask(target, options.key.as_deref()));
         measure.cells(&mut recorder)?;
         return Ok(recorder);
     }

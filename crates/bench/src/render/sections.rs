@@ -87,7 +87,8 @@ impl<'a> Measure<'a> {
     }
 
     fn request(&self, spec: &Spec, target: &Target) -> Result<Request, Error> {
-        request(spec, target, self.key(), &self.options.examples, None)
+        let key = self.options.render_key.as_deref().or(self.key());
+        request(spec, target, key, &self.options.examples, None)
     }
 
     /// Starts another service with these settings, and stores the templates.

@@ -40,6 +40,10 @@ fn what_is_published_has_no_gaps() {
 
 #[test]
 fn only_a_draft_has_obstacles_and_it_says_so_at_every_table() {
+    if std::env::var_os("UPDATE").is_some() {
+        // Another test writes the page now.
+        return;
+    }
     let page = std::fs::read_to_string(root().join("docs/benchmarks.md")).unwrap();
     let obstacles = published().obstacles();
     if Status::of(&page) == Status::Final {

@@ -43,7 +43,9 @@ fn published(folder: &Path) -> Published {
 
 /// A document with a marker for each block.
 fn document(published: &Published) -> String {
-    let mut text = "# Prose before.\n\n<!-- bench: status -->\n<!-- end -->\n".to_owned();
+    let mut text = "# Prose before.\n\n<!-- bench: status -->\n<!-- end -->\n\
+        <!-- bench: history/plots -->\n<!-- end -->\n"
+        .to_owned();
     for block in published.blocks("x") {
         text += &format!(
             "\n<!-- bench: {} -->\nold\n<!-- end -->\nProse.\n",

@@ -12,7 +12,8 @@ use platen_bench::{
 };
 
 use super::{
-    environment, flow::PEER, flow::in_process, platen, progress, report::RESULTS, written,
+    environment, flow::PEER, flow::in_process, office::agree, platen, progress, report::RESULTS,
+    written,
 };
 use crate::report::{Failure, OutputArguments, say};
 
@@ -39,9 +40,12 @@ pub struct Arguments {
     /// Folder with unoserver for /usr/bin/python3.
     #[arg(long, value_name = "DIR", env = "UNOSERVER")]
     unoserver: Option<PathBuf>,
-    /// URL of a Gotenberg on this machine.
+    /// URL of a Gotenberg; on another machine with --yes.
     #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
     gotenberg: Option<String>,
+    /// Send documents to another machine, whose owner agrees.
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Runs the packs one after the other.
@@ -108,7 +112,11 @@ fn measure(
             let in_process = |sandbox| in_process(Path::new(FLOW), sandbox);
             flow::run(&arguments.flow(platen, &in_process), &progress)
         }
-        "office" => office::run(&arguments.office(platen), &progress),
+        "office" => {
+            let options = arguments.office(platen);
+            agree(&options, arguments.yes)?;
+            office::run(&options, &progress)
+        }
         _ => http::run(&arguments.http(platen)?, &progress),
     })
 }
@@ -123,6 +131,7 @@ impl Arguments {
             platen,
             url: None,
             key: None,
+            render_key: None,
             examples: "examples".into(),
             cells: Vec::new(),
             sections: Vec::new(),

@@ -6,6 +6,7 @@ use clap::Args;
 use platen_bench::{
     Outcome,
     flow::{self, Once, Options, Sandbox},
+    target::Bound,
 };
 use platen_flow::Finish;
 use platen_jail::Jail;
@@ -16,7 +17,8 @@ use super::{
     super::flow::{Surroundings, load},
     Place,
     effort::EffortArguments,
-    environment, finish, platen, progress, target,
+    environment, finish, platen, progress,
+    target::TargetArguments,
 };
 use crate::report::{Failure, OutputArguments};
 
@@ -44,12 +46,8 @@ pub struct Arguments {
     /// Concurrent runs, one cell per value.
     #[arg(long, value_delimiter = ',', default_value = "1,4,16,32")]
     concurrency: Vec<usize>,
-    /// URL of a running service on this machine; measure only this one.
-    #[arg(long)]
-    url: Option<String>,
-    /// API key with the admin scope, for the service: the flow is stored and published first.
-    #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
-    api_key: Option<String>,
+    #[command(flatten)]
+    target: TargetArguments,
     /// Script that starts the Node server; its arguments are PORT and `cold` or `warm`.
     #[arg(long, value_name = "FILE", default_value = PEER)]
     peer: PathBuf,
@@ -63,10 +61,14 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let path = arguments.flow.clone();
     let in_process = move |sandbox| in_process(&path, sandbox);
-    let options = Options {
+    let (url, key) = match arguments.target.running()? {
+        Some(it) => (Some(it.target), it.key),
+        None => (None, None),
+    };
+    let mut options = Options {
         platen: platen()?,
-        url: target(arguments.url.as_deref())?,
-        key: arguments.api_key.clone(),
+        url,
+        key,
         flow: arguments.flow.clone(),
         warmup: arguments.warmup,
         effort: arguments
@@ -76,6 +78,13 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         peer: Some(arguments.peer.clone()).filter(|path| path.is_file()),
         in_process: &in_process,
     };
+    if let Some(target) = &options.url {
+        let cells = options.concurrency.len();
+        let clients = options.concurrency.iter().copied().max().unwrap_or(1);
+        options.effort.pack_seconds = TargetArguments::seconds(target, options.effort.pack_seconds);
+        let bound = Bound::of(&options.effort, cells, options.warmup, clients);
+        arguments.target.agree(target, bound, output)?;
+    }
     let environment = environment();
     let recorder = flow::run(&options, &progress(output))?;
     finish(recorder, environment, &arguments.place, output)

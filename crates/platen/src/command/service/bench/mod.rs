@@ -1,6 +1,7 @@
 //! `platen bench`: the packs of the load harness in `crates/bench`, and what they start of this binary.
 
 mod all;
+mod compare;
 mod effort;
 mod flow;
 mod http;
@@ -9,6 +10,7 @@ mod office;
 mod office_driver;
 mod render;
 mod report;
+mod target;
 mod text;
 
 use std::{
@@ -17,9 +19,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use platen_bench::{
-    Error, Recorder, Results, client::Target, environment::Environment, program::Platen,
-};
+use platen_bench::{Error, Recorder, Results, environment::Environment, program::Platen};
 
 use crate::report::{Failure, OutputArguments, print_line, say};
 
@@ -52,6 +52,8 @@ enum Pack {
     All(all::Arguments),
     /// Update docs/benchmarks.md from a results folder.
     Report(report::Arguments),
+    /// Say where two results folders differ by more than the intervals of their medians.
+    Compare(compare::Arguments),
     /// The server that `bench http` measures.
     #[command(hide = true)]
     HttpServer(http_server::Arguments),
@@ -82,6 +84,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         Pack::Text(arguments) => text::run(arguments, output),
         Pack::All(arguments) => all::run(arguments, output),
         Pack::Report(arguments) => report::run(arguments, output),
+        Pack::Compare(arguments) => compare::run(arguments, output),
         Pack::HttpServer(arguments) => http_server::run(arguments),
         Pack::OfficeDriver => office_driver::run(),
     }
@@ -134,12 +137,6 @@ fn environment() -> Environment {
     Environment::read(env!("CARGO_PKG_VERSION"), Path::new("."))
 }
 
-/// A service of an argument; load goes to this machine only.
-fn target(url: Option<&str>) -> Result<Option<Target>, Failure> {
-    let target = url.map(|url| Target::parse(url)?.on_loopback()).transpose();
-    Ok(target?)
-}
-
 /// Says on standard error what is measured, unless nothing is to be said.
 fn progress(output: OutputArguments) -> impl Fn(&str) + Sync {
     move |what| {
@@ -182,7 +179,7 @@ fn command() -> String {
     let mut words = vec!["platen".to_owned()];
     let mut arguments = std::env::args().skip(1);
     while let Some(word) = arguments.next() {
-        let is_private = ["--out", "--api-key"]
+        let is_private = ["--out", "--api-key", "--render-key"]
             .iter()
             .any(|name| word.starts_with(name));
         if !is_private {

@@ -3,10 +3,16 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use platen_bench::office::{self, Options};
+use platen_bench::{
+    client::Target,
+    office::{self, Options},
+    target::Bound,
+};
 
-use super::{Place, effort::EffortArguments, environment, finish, platen, progress};
-use crate::report::{Failure, OutputArguments};
+use super::{
+    Place, effort::EffortArguments, environment, finish, platen, progress, target::TargetArguments,
+};
+use crate::report::{Failure, OutputArguments, say};
 
 /// Arguments of `platen bench office`.
 #[derive(Debug, Args)]
@@ -31,9 +37,12 @@ pub struct Arguments {
     /// Folder with unoserver for /usr/bin/python3, which needs LibreOffice's `uno` module.
     #[arg(long, value_name = "DIR", env = "UNOSERVER")]
     unoserver: Option<PathBuf>,
-    /// URL of a Gotenberg on this machine.
+    /// URL of a Gotenberg; on another machine with --yes.
     #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
     gotenberg: Option<String>,
+    /// Send documents to another machine, whose owner agrees.
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     effort: EffortArguments,
     #[command(flatten)]
@@ -57,7 +66,22 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         unoserver: arguments.unoserver.clone(),
         gotenberg: arguments.gotenberg.clone(),
     };
+    agree(&options, arguments.yes)?;
     let environment = environment();
     let recorder = office::run(&options, &progress(output))?;
     finish(recorder, environment, &arguments.place, output)
+}
+
+/// Says what load Gotenberg gets, if it is measured, and rejects it without consent of another
+/// machine's owner.
+pub(super) fn agree(options: &Options, is_agreed: bool) -> Result<(), Failure> {
+    if let Some(url) = &options.gotenberg {
+        let target = Target::parse(url)?;
+        let bound = Bound::of(&options.effort, office::documents::NAMES.len(), 1, 1);
+        let seconds = TargetArguments::seconds(&target, bound.seconds);
+        let bound = Bound { seconds, ..bound };
+        bound.check(&target, is_agreed)?;
+        say(format_args!("{}", bound.says(&target)));
+    }
+    Ok(())
 }

@@ -3,9 +3,14 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use platen_bench::render::{self, Options};
+use platen_bench::{
+    render::{self, Options},
+    target::Bound,
+};
 
-use super::{Place, effort::EffortArguments, environment, finish, platen, progress, target};
+use super::{
+    Place, effort::EffortArguments, environment, finish, platen, progress, target::TargetArguments,
+};
 use crate::report::{Failure, OutputArguments, say};
 
 /// Arguments of `platen bench render`.
@@ -14,7 +19,8 @@ use crate::report::{Failure, OutputArguments, say};
     platen bench render\n  \
     platen bench render --cells pdf-1p,format-docx --samples 500 --out results\n  \
     platen bench render --sections isolation,cold\n  \
-    platen bench render --url http://127.0.0.1:3000 --api-key KEY --concurrency 5\n\n\
+    platen bench render --url http://127.0.0.1:3000 --api-key KEY --concurrency 5\n  \
+    platen bench render --url https://platen.example.com --api-key KEY --quick --yes\n\n\
     Without --url, the command starts the services itself, on free ports, with empty data folders \
     and without rate limits. With --url or --cells it measures only the \
     cells. Cells: pdf-1p, pdf-10p, pdf-100p, \
@@ -36,12 +42,8 @@ pub struct Arguments {
     /// Concurrent renderings.
     #[arg(long, default_value_t = 5)]
     concurrency: usize,
-    /// URL of a running service on this machine.
-    #[arg(long)]
-    url: Option<String>,
-    /// API key with the admin scope, for the service: the templates are stored first.
-    #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
-    api_key: Option<String>,
+    #[command(flatten)]
+    target: TargetArguments,
     /// Examples folder.
     #[arg(long, default_value = "examples")]
     examples: PathBuf,
@@ -56,12 +58,8 @@ pub struct Arguments {
 #[command(after_help = "Examples:\n  \
     platen bench seed --url http://127.0.0.1:3000 --api-key KEY")]
 pub struct SeedArguments {
-    /// URL of the service.
-    #[arg(long)]
-    url: String,
-    /// API key with the admin scope.
-    #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
-    api_key: Option<String>,
+    #[command(flatten)]
+    target: TargetArguments,
     /// Examples folder.
     #[arg(long, default_value = "examples")]
     examples: PathBuf,
@@ -70,6 +68,15 @@ pub struct SeedArguments {
 /// Runs the pack.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let mut options = options(arguments)?;
+    if let Some(target) = &options.url {
+        let cells = match options.cells.len() {
+            0 => render::CELLS.len(),
+            count => count,
+        };
+        options.effort.pack_seconds = TargetArguments::seconds(target, options.effort.pack_seconds);
+        let bound = Bound::of(&options.effort, cells, options.warmup, options.concurrency);
+        arguments.target.agree(target, bound, output)?;
+    }
     if !options.cells.is_empty() && options.sections.is_empty() {
         options.sections = vec!["cells".to_owned()];
     }
@@ -79,10 +86,15 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
 }
 
 fn options(arguments: &Arguments) -> Result<Options, Failure> {
+    let (url, key, render_key) = match arguments.target.running()? {
+        Some(it) => (Some(it.target), it.key, it.render_key),
+        None => (None, None, None),
+    };
     Ok(Options {
         platen: platen()?,
-        url: target(arguments.url.as_deref())?,
-        key: arguments.api_key.clone(),
+        url,
+        key,
+        render_key,
         examples: arguments.examples.clone(),
         cells: arguments.cells.clone(),
         sections: arguments.sections.clone(),
@@ -96,9 +108,15 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
 
 /// Stores the templates.
 pub fn seed(arguments: &SeedArguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let target = platen_bench::client::Target::parse(&arguments.url)?;
-    let key = arguments.api_key.as_deref();
-    let stored = render::seed(&target, key, &arguments.examples)?;
+    let running = arguments.target.running()?;
+    let running = running.ok_or_else(|| {
+        Failure::caller(
+            "there is no service",
+            "give its address with --url".to_owned(),
+        )
+    })?;
+    let key = running.key.as_deref();
+    let stored = render::seed(&running.target, key, &arguments.examples)?;
     if !output.quiet {
         say(format_args!(
             "{stored} templates stored; the others already existed"
