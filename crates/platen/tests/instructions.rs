@@ -1,18 +1,31 @@
 //! Instructions of work that is to stay as cheap as it is: counted by valgrind, so the same whatever
 //! else the machine does. They stand in `tests/instructions.json`, with the compiler that made them.
 
+#[allow(dead_code, reason = "each test uses what it needs")]
+mod process;
+
 use std::{
     collections::BTreeMap,
+    io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
+use platen_bench::{
+    client::{Request, Target},
+    office::documents,
+};
+use process::{has_libreoffice, is_missing, waiting::wait_until};
 use serde_json::{Value as Json, json};
 
 /// How much a count may grow without the table being changed with it.
 const TOLERANCE: f64 = 0.03;
 /// What is counted of a rendering: binding, layout, writing; neither start nor fonts.
 const RENDERING: &str = "platen_render::renderer::Renderer::render_all";
+/// What is counted of a run of a flow: all of it but the sandbox, which is another process.
+const FLOW_RUN: &str = "platen_runs::execution::run::FlowRunner::run";
+/// The case that needs LibreOffice.
+const CONVERSION: &str = "conversion of a letter, own share";
 
 fn repository() -> PathBuf {
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
@@ -32,24 +45,96 @@ fn compiler() -> String {
     String::from_utf8_lossy(&said).trim().to_owned()
 }
 
-/// Instructions within `function` while the program runs with `arguments`.
-fn instructions(function: &str, arguments: &[&str], folder: &Path) -> u64 {
+/// The program under callgrind, which counts within `functions`; everything if there are none.
+fn counting(functions: &[&str], arguments: &[&str], folder: &Path) -> Command {
     let mut profile = std::ffi::OsString::from("--callgrind-out-file=");
     profile.push(folder.join("profile"));
-    let said = output(
-        Command::new("valgrind")
-            .args(["--tool=callgrind", &format!("--toggle-collect={function}")])
-            .arg(profile)
-            .arg(env!("CARGO_BIN_EXE_platen"))
-            .args(arguments),
-    );
+    let mut command = Command::new("valgrind");
+    let functions = functions.iter().map(|it| format!("--toggle-collect={it}"));
+    command
+        .arg("--tool=callgrind")
+        .args(functions)
+        .arg(profile)
+        .arg(env!("CARGO_BIN_EXE_platen"))
+        .args(arguments);
+    command
+}
+
+/// Instructions within `function` while the program runs with `arguments`.
+fn instructions(function: &str, arguments: &[&str], folder: &Path) -> u64 {
+    let said = output(&mut counting(&[function], arguments, folder));
     let text = String::from_utf8_lossy(&said.stderr);
     assert!(said.status.success(), "{text}");
+    collected(&text)
+}
+
+/// The count that callgrind prints at its end.
+fn collected(text: &str) -> u64 {
     let count = text
         .lines()
         .find_map(|line| line.split("Collected : ").nth(1));
     let count = count.and_then(|count| count.trim().parse().ok());
     count.unwrap_or_else(|| panic!("no count: {text}"))
+}
+
+/// Instructions of one of several repetitions: the difference of a long and a short run, without
+/// what happens once.
+fn repeated(counts: [u32; 2], count: impl Fn(u32) -> u64) -> u64 {
+    let [few, many] = counts.map(|it| (it, count(it)));
+    (many.1 - few.1) / u64::from(many.0 - few.0)
+}
+
+/// Instructions of the transport for all of its bodies of 1 MB in chunks of 1 kB.
+fn bodies(count: u32, folder: &Path) -> u64 {
+    let socket = folder.join("socket");
+    let _ = std::fs::remove_file(&socket);
+    let bind = format!("unix://{}", socket.display());
+    let arguments = ["bench", "http-server", "-w", "1", "--bind", &bind];
+    let server = counting(&[], &arguments, folder)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let target = Target::Unix(socket);
+    wait_until("the server listens", || target.connect().is_ok());
+    let headers = [("Body-Conf", "c1024")];
+    let request = Request::new("GET", "/", &headers, &[]);
+    let mut connection = target.connect().expect("a connection");
+    for _ in 0..count {
+        let outcome = connection.send(&request);
+        assert!(
+            outcome.is_good && outcome.size_bytes == 1 << 20,
+            "{outcome:?}"
+        );
+    }
+    drop(connection);
+    let pid = server.id().to_string();
+    let stopped = Command::new("kill").arg(pid).status().expect("kill");
+    assert!(stopped.success());
+    let said = server.wait_with_output().expect("it ends");
+    collected(&String::from_utf8_lossy(&said.stderr))
+}
+
+/// Instructions of Platen's side of so many conversions of a letter, bytes in and bytes out; those
+/// of LibreOffice are in another process.
+fn conversions(count: u32, folder: &Path) -> u64 {
+    let functions = [
+        "platen_urp::bridge::read::run::{{closure}}",
+        "platen_urp::convert::*Client>::convert::{{closure}}",
+    ];
+    let mut driver = counting(&functions, &["bench", "office-driver"], folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let [letter, made] = ["letter.docx", "made.pdf"].map(|it| folder.join(it));
+    let line = format!("{}\t{}\tfile\n", letter.display(), made.display());
+    let mut input = driver.stdin.take().expect("a pipe");
+    let lines = line.repeat(count as usize);
+    input.write_all(lines.as_bytes()).expect("lines are read");
+    drop(input);
+    let said = driver.wait_with_output().expect("it ends");
+    collected(&String::from_utf8_lossy(&said.stderr))
 }
 
 fn counted(folder: &Path) -> BTreeMap<String, u64> {
@@ -74,6 +159,15 @@ fn counted(folder: &Path) -> BTreeMap<String, u64> {
             let count = instructions(RENDERING, &["render", &template, &data, "-o", made], folder);
             found.insert(format!("{example} {format}"), count);
         }
+    }
+    let flow = ["flow", "run", "examples/flows/sum.json"];
+    found.insert("flow run".to_owned(), instructions(FLOW_RUN, &flow, folder));
+    let body = repeated([5, 55], |count| bodies(count, folder));
+    found.insert("body of 1 MB".to_owned(), body);
+    if !is_missing("LibreOffice", has_libreoffice()) {
+        documents::write(folder, &["letter.docx"]).expect("a letter");
+        let own = repeated([2, 22], |count| conversions(count, folder));
+        found.insert(CONVERSION.to_owned(), own);
     }
     found
 }
@@ -103,8 +197,11 @@ fn work_is_as_cheap_as_it_was() {
         eprintln!("SKIP: the table was made with {made}, this is {compiler}");
         return;
     }
-    let table: BTreeMap<String, u64> =
+    let mut table: BTreeMap<String, u64> =
         serde_json::from_value(table["instructions"].clone()).expect("counts");
+    if !now.contains_key(CONVERSION) {
+        table.remove(CONVERSION);
+    }
     let (cases, known): (Vec<_>, Vec<_>) = (now.keys().collect(), table.keys().collect());
     assert_eq!(cases, known, "the table has other cases: run with UPDATE=1");
     let mut grown = String::new();
