@@ -86,9 +86,10 @@ impl Interval {
 /// Number of values and distance of the limits: `500, ±1.2 %`.
 impl std::fmt::Display for Interval {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let unit = match self.basis {
-            Basis::Requests => "",
-            Basis::RoundTimes | Basis::RoundRates => " rounds",
+        let unit = match (self.basis, self.count) {
+            (Basis::Requests, _) => "",
+            (_, 1) => " round",
+            _ => " rounds",
         };
         write!(formatter, "{}{unit}", self.count)?;
         match self.half_width() {

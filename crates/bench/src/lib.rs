@@ -11,6 +11,7 @@ pub mod cpu;
 pub mod effort;
 pub mod environment;
 mod error;
+pub mod figures;
 pub mod flow;
 pub mod gaps;
 pub mod histogram;

@@ -12,6 +12,7 @@ use std::{
 
 use crate::{
     Error, Results,
+    figures::fill_in,
     history::chart,
     markdown::{Block, Table, size},
     packs::{PACKS, blocks, plots},
@@ -315,6 +316,27 @@ pub fn fill(
     Ok(filled + rest)
 }
 
+/// Fills in the figures of another document, which has no tables. With `is_check`, only reports
+/// differences.
+///
+/// # Errors
+/// A figure is unknown; the document cannot be read or written; with `is_check`, it differs.
+pub fn update_figures(document: &Path, published: &Published, is_check: bool) -> Result<(), Error> {
+    let text = fs::read_to_string(document).map_err(Error::file("read", document))?;
+    let disagreement = |findings| Error::Disagreement {
+        path: document.to_owned(),
+        findings,
+    };
+    let filled = fill_in(&text, &published.packs).map_err(disagreement)?;
+    if filled == text {
+        return Ok(());
+    }
+    if is_check {
+        return Err(disagreement("it differs from the results".to_owned()));
+    }
+    fs::write(document, filled).map_err(Error::file("write", document))
+}
+
 /// The folders in a folder, by name.
 fn folders(root: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = fs::read_dir(root).map_err(Error::file("read", root))?;
@@ -365,7 +387,12 @@ pub fn update(
             "measure again, or mark all tables as drafts with --draft",
         ));
     }
+    let disagreement = |findings| Error::Disagreement {
+        path: document.to_owned(),
+        findings,
+    };
     let filled = fill(document, &text, published, status)?;
+    let filled = fill_in(&filled, &published.packs).map_err(disagreement)?;
     let mut files = vec![(document.to_owned(), filled)];
     let root = published.folder.parent().unwrap_or(&published.folder);
     files.push((root.join(HISTORY), published.history_chart()?.to_svg()));

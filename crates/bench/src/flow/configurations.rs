@@ -50,6 +50,15 @@ impl Configuration {
         }
     }
 
+    /// The address of a service without workers.
+    pub(super) fn service(&self) -> Option<&Target> {
+        match &self.means {
+            Means::There(program) if self.runner == Runner::Service => Some(program.target()),
+            Means::Given(target) => Some(target),
+            _ => None,
+        }
+    }
+
     pub(super) fn takes(&self, concurrency: usize) -> bool {
         !self.is_one_of_many || FEW.contains(&concurrency)
     }

@@ -3,12 +3,13 @@
 
 mod configurations;
 mod report;
+mod steps;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use self::configurations::configurations;
+use self::configurations::{Configuration, configurations};
 pub(crate) use self::report::series;
 pub use self::report::{blocks, plots};
 pub use crate::name::Sandbox;
@@ -91,6 +92,16 @@ pub fn run(options: &Options<'_>, progress: Progress<'_>) -> Result<Recorder, Er
     }
     progress(&format!("{} cells, interleaved", contenders.len()));
     in_turns(options.effort, contenders, &mut recorder)?;
+    if let Some(target) = all.iter().find_map(Configuration::service) {
+        progress("steps of runs, one at a time");
+        steps::measure(
+            target,
+            options.key.as_deref(),
+            &key,
+            &webhook,
+            &mut recorder,
+        )?;
+    }
     Ok(recorder)
 }
 

@@ -11,10 +11,13 @@ use crate::{
 /// All tables.
 #[must_use]
 pub fn blocks(results: &Results) -> Vec<Block> {
-    vec![
+    let mut blocks = vec![
         matrix(results).block("flow/matrix", "Throughput by configuration"),
         anatomy(results).block("flow/anatomy", "Where the milliseconds go"),
-    ]
+    ];
+    let steps = steps(results);
+    blocks.extend((!steps.is_empty()).then(|| steps.block("flow/steps", "Step by step")));
+    blocks
 }
 
 /// What ran the flow in a cell.
@@ -144,6 +147,11 @@ fn anatomy(results: &Results) -> Table {
     row.extend(nothing());
     row.push("the second flush, and the way to the waiting request".to_owned());
     table.row(row);
+    let mut row = vec!["delivery".to_owned()];
+    row.extend(service.map(|cell| maybe(cell.and_then(delivery), ms)));
+    row.extend(nothing());
+    row.push("the way of the request to the service, and of the answer to the client".to_owned());
+    table.row(row);
     let p50 = |cell: Option<&Cell>| Some(cell?.client.as_ref()?.p50);
     let boot = |fresh: Option<&Cell>, reused: Option<&Cell>| Some(p50(fresh)? - p50(reused)?);
     let mut row = vec!["sandbox".to_owned(), NONE.to_owned(), NONE.to_owned()];
@@ -168,6 +176,26 @@ fn anatomy(results: &Results) -> Table {
         }));
         row.push("as the client sees it".to_owned());
         table.row(row);
+    }
+    table
+}
+
+/// The time of the client that is not the service's: difference of the medians.
+fn delivery(cell: &Cell) -> Option<f64> {
+    let client = cell.client.as_ref()?.p50;
+    Some((client - cell.phases.get("total")?).max(0.0))
+}
+
+/// The steps of runs, one at a time.
+fn steps(results: &Results) -> Table {
+    let mut table = Table::of_cells(&["Step", "Part", "p50", "p95", "p99"]);
+    let steps = results.pick(|name| match name {
+        Name::Flow(FlowName::Step { step, part }) => Some((step, *part)),
+        _ => None,
+    });
+    for ((step, part), cell) in steps {
+        let name = vec![step.clone(), part.as_str().to_owned()];
+        table.cell(cell, name, || percentiles(cell.client.as_ref()));
     }
     table
 }

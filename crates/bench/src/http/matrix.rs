@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{
     Options,
     bodies::{PART_BYTES, body, hash},
-    servers::{Server, What},
+    servers::{Ask, Server, What},
     wrk::{Figures, Run, own_client},
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     histogram::median,
     interval::{Basis, Interval},
     load::Load,
-    name::{BodyKind, HttpName, PageCache},
+    name::{BodyKind, HttpName, PageCache, Route},
     recorder::Recorder,
     rounds::Rounds,
 };
@@ -31,7 +31,7 @@ pub(super) fn measure(
         let mut kinds = options.bodies.kinds.iter().copied();
         if let Some(kind) = kinds.find(|kind| server.answers(*kind)) {
             progress(&format!("http: warming {}", server.name));
-            load(options, server, kind, options.bodies.kilobytes[0], 1)?;
+            warm(options, server, kind, options.bodies.kilobytes[0])?;
         }
     }
     for kilobytes in &options.bodies.kilobytes {
@@ -91,7 +91,7 @@ fn headers(
     kind: BodyKind,
     kilobytes: usize,
 ) -> Vec<(String, String)> {
-    if matches!(server.what, What::Paths { .. }) {
+    if matches!(server.what, What::Asks { .. }) {
         return Vec::new();
     }
     let conf = format!("{}{kilobytes}", kind.letter());
@@ -112,6 +112,13 @@ pub(super) fn request(
     kind: BodyKind,
     kilobytes: usize,
 ) -> Request {
+    if let Some(Ask {
+        path,
+        post: Some((body, _)),
+    }) = server.ask(kilobytes)
+    {
+        return Request::json("POST", path, None, body);
+    }
     let headers = headers(options, server, kind, kilobytes);
     let pairs: Vec<(&str, &str)> = headers
         .iter()
@@ -120,7 +127,18 @@ pub(super) fn request(
     Request::new("GET", server.path(kilobytes), &pairs, &[])
 }
 
-fn load(
+/// A second of load that is not measured.
+pub(super) fn warm(
+    options: &Options,
+    server: &Server,
+    kind: BodyKind,
+    kilobytes: usize,
+) -> Result<(), Error> {
+    load(options, server, kind, kilobytes, 1).map(drop)
+}
+
+/// Loads a server for a number of seconds.
+pub(super) fn load(
     options: &Options,
     server: &Server,
     kind: BodyKind,
@@ -132,7 +150,9 @@ fn load(
         let time = Duration::from_secs(seconds);
         return own_client(&server.target, &request, options.all_connections(), time);
     }
+    let post = server.ask(kilobytes).and_then(|ask| ask.post.as_ref());
     let run = Run {
+        script: post.map(|(_, script)| script.as_path()),
         url: &format!("{}{}", server.url, server.path(kilobytes)),
         threads: options.client_threads(),
         connections: options.all_connections(),
@@ -157,13 +177,24 @@ fn check(
     let (answer, body_given) = match options.socket.is_tls() {
         true => {
             let headers = headers(options, server, kind, kilobytes);
-            over_tls(&format!("{}/", server.url), &headers)?
+            let post = server.ask(kilobytes).and_then(|ask| ask.post.as_ref());
+            let url = format!("{}{}", server.url, server.path(kilobytes));
+            over_tls(&url, &headers, post.map(|(body, _)| body.as_slice()))?
         }
         false => request(options, server, kind, kilobytes).fetch(&server.target)?,
     };
     let is_wanted = match server.what {
         What::Bodies => hash(&body_given) == hash(&body(1, kilobytes)),
-        What::Paths { .. } => body_given.len() == kilobytes * PART_BYTES,
+        What::Asks {
+            route: Route::Stored,
+            ..
+        } => body_given.len() == kilobytes * PART_BYTES,
+        // The head of the table, base64 and the JSON around it; the smallest batch is larger.
+        What::Asks { .. } => {
+            let wanted = (kilobytes * PART_BYTES) as f64;
+            let share = body_given.len() as f64 / wanted;
+            (0.9..1.1).contains(&share) || kilobytes <= 10 && (0.9..2.0).contains(&share)
+        }
     };
     if answer.status != 200 || !is_wanted {
         let (status, size) = (answer.status, body_given.len());
@@ -179,7 +210,11 @@ fn check(
 
 /// Sends a request over TLS without verifying the certificate, which the harness has created
 /// itself.
-fn over_tls(url: &str, headers: &[(String, String)]) -> Result<(Answer, Vec<u8>), Error> {
+fn over_tls(
+    url: &str,
+    headers: &[(String, String)],
+    post: Option<&[u8]>,
+) -> Result<(Answer, Vec<u8>), Error> {
     let failed = |error: ureq::Error| Error::answer(url, error.to_string());
     let tls = ureq::tls::TlsConfig::builder()
         .disable_verification(true)
@@ -189,11 +224,19 @@ fn over_tls(url: &str, headers: &[(String, String)]) -> Result<(Answer, Vec<u8>)
         .timeout_global(Some(Duration::from_secs(60)))
         .build()
         .into();
-    let mut request = agent.get(url);
-    for (name, value) in headers {
-        request = request.header(name, value);
-    }
-    let mut response = request.call().map_err(failed)?;
+    let mut response = match post {
+        Some(body) => {
+            let request = agent.post(url).header("Content-Type", "application/json");
+            request.send(body).map_err(failed)?
+        }
+        None => {
+            let mut request = agent.get(url);
+            for (name, value) in headers {
+                request = request.header(name, value);
+            }
+            request.call().map_err(failed)?
+        }
+    };
     let head = response.headers().iter().map(|(name, value)| {
         // Colon, space and line end.
         name.as_str().len() as u64 + value.len() as u64 + 4

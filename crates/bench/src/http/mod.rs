@@ -3,6 +3,7 @@
 //! interleaved; and files from the page cache and from disk.
 
 mod bodies;
+mod connections;
 mod files;
 mod matrix;
 mod report;
@@ -10,6 +11,8 @@ mod served;
 mod servers;
 mod table;
 mod wrk;
+
+use std::path::PathBuf;
 
 use crate::{Effort, Error, Progress, program::Platen, recorder::Recorder};
 
@@ -31,8 +34,10 @@ pub struct Options {
     pub workers: usize,
     /// Number of threads of each process.
     pub threads: usize,
-    /// The kind of socket.
+    /// The kind of socket that is measured with all sizes.
     pub socket: SocketKind,
+    /// Other kinds, which are measured with few sizes.
+    pub sockets: Vec<SocketKind>,
     /// Kinds and sizes of bodies.
     pub bodies: BodyConf,
     /// Connections per client thread.
@@ -45,7 +50,23 @@ pub struct Options {
     pub peers: Vec<Peer>,
     /// How much is measured.
     pub effort: Effort,
+    /// How Puma is started.
+    pub puma: Puma,
 }
+
+/// How Puma is started.
+#[derive(Clone, Debug, Default)]
+pub struct Puma {
+    /// Its configuration file.
+    pub config: Option<PathBuf>,
+    /// The application instead of the benchmark's.
+    pub rackup: Option<PathBuf>,
+    /// Whether Ruby compiles with YJIT.
+    pub has_yjit: bool,
+}
+
+/// Sizes of bodies over the other sockets, in kilobytes.
+const FEW: [usize; 3] = [10, 100, 1_024];
 
 /// A full run: a round takes this many seconds per cell.
 pub const WHOLE: Effort = Effort {
@@ -53,7 +74,7 @@ pub const WHOLE: Effort = Effort {
     min_rounds: 6,
     max_rounds: 12,
     cell_seconds: 12,
-    pack_seconds: 1_800,
+    pack_seconds: 1_680,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {
@@ -116,21 +137,42 @@ impl Options {
 pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
     options.check()?;
     let mut recorder = Recorder::of("http", options.effort);
+    measure(options, progress, &mut recorder, true)?;
+    for socket in &options.sockets {
+        let mut few = options.clone();
+        few.socket = *socket;
+        few.bodies.kilobytes.retain(|it| FEW.contains(it));
+        measure(&few, progress, &mut recorder, false)?;
+    }
+    Ok(recorder)
+}
+
+/// Measures the servers over one kind of socket.
+fn measure(
+    options: &Options,
+    progress: Progress<'_>,
+    recorder: &mut Recorder,
+    is_whole: bool,
+) -> Result<(), Error> {
+    if options.bodies.kilobytes.is_empty() {
+        return Ok(());
+    }
+    let socket = options.socket.as_str();
+    progress(&format!("http: starting the servers on {socket}"));
     let mut servers = vec![servers::ours(options)?];
-    if options.socket == SocketKind::Tcp && options.delay.is_none() {
-        progress("http: storing results in `platen serve`");
-        for kind in [BodyKind::String, BodyKind::Io] {
-            if options.bodies.kinds.contains(&kind) {
-                servers.push(served::service(options, kind)?);
-            }
+    if options.delay.is_none() {
+        for kind in &options.bodies.kinds {
+            servers.push(served::service(options, *kind)?);
         }
     } else {
-        recorder.note("`platen serve` was left out: it is measured over `-s tcp` without delay.");
+        recorder.note("`platen serve` was left out: it does not sleep.");
     }
     for peer in &options.peers {
         let is_beyond = options.socket == SocketKind::Aunix || options.delay.is_some();
         if *peer == Peer::Nginx && is_beyond {
-            recorder.note("nginx was left out: it has no abstract sockets, and does not sleep.");
+            recorder.note(format!(
+                "nginx was left out over {socket}: it has no abstract sockets, and does not sleep."
+            ));
             continue;
         }
         match servers::peer(options, peer) {
@@ -139,7 +181,10 @@ pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error>
             Err(error) => return Err(error),
         }
     }
-    matrix::measure(options, &servers, progress, &mut recorder)?;
-    files::measure(options, &servers, progress, &mut recorder)?;
-    Ok(recorder)
+    matrix::measure(options, &servers, progress, recorder)?;
+    if is_whole {
+        files::measure(options, &servers, progress, recorder)?;
+        connections::measure(options, &servers, progress, recorder)?;
+    }
+    Ok(())
 }

@@ -60,7 +60,18 @@ pub fn blocks(results: &Results) -> Vec<Block> {
         title: "Types and sizes of bodies".to_owned(),
         body: tables,
     };
-    let mut beside = beside(results).block("http/beside", "Comparison");
+    let mut beside = Block {
+        id: "http/beside".to_owned(),
+        title: "Comparison".to_owned(),
+        body: String::new(),
+    };
+    for socket in sockets(results) {
+        beside.body += &format!(
+            "**{}**\n\n{}\n",
+            socket.as_str(),
+            of_socket(results, socket)
+        );
+    }
     if matrix(results).any(|(_, cell)| is_of_old_io(cell)) {
         beside.body += "\nThis build answered Platen's own `io` rows from memory: they say nothing \
             about files.\n";
@@ -68,6 +79,10 @@ pub fn blocks(results: &Results) -> Vec<Block> {
     let mut blocks = vec![beside, tables];
     if read_files(results).next().is_some() {
         blocks.push(files(results).block("http/files", "Files, hot and cold"));
+    }
+    let experiment = connections(results);
+    if !experiment.is_empty() {
+        blocks.push(experiment.block("http/connections", "More connections"));
     }
     blocks
 }
@@ -148,9 +163,59 @@ fn head_of(servers: &[Of<'_>]) -> Vec<String> {
     head
 }
 
+/// The kinds of sockets of a run.
+fn sockets(results: &Results) -> Vec<SocketKind> {
+    let mut sockets: Vec<SocketKind> = Vec::new();
+    for (_, socket) in servers(results) {
+        if !sockets.contains(&socket) {
+            sockets.push(socket);
+        }
+    }
+    sockets
+}
+
+/// The same rate on more connections.
+fn connections(results: &Results) -> Table {
+    let mut table = Table::new(&[
+        "Server",
+        "req/sec",
+        "50%",
+        "75%",
+        "90%",
+        "99%",
+        "100%",
+        "wrk command line",
+        "n, 95 % interval of the median rate",
+        "Failures",
+    ]);
+    let cells = results.pick(|name| match name {
+        Name::Http(HttpName::Connections { server, threads }) => Some((server, *threads)),
+        _ => None,
+    });
+    for ((server, threads), cell) in cells {
+        let mut row = vec![server.to_string(), format!("{:.0}", cell.rps)];
+        let times = cell.client.as_ref();
+        row.extend(
+            times
+                .map_or_else(Default::default, |it| {
+                    [it.p50, it.p75, it.p90, it.p99, it.max]
+                })
+                .map(ms),
+        );
+        let connections = cell.concurrency;
+        let seconds = cell.seconds;
+        row.push(format!("wrk -t{threads} -c{connections} -d{seconds:.0}"));
+        row.push(precision(cell));
+        row.push(cell.failures_of_requests());
+        table.row(row);
+    }
+    table
+}
+
 /// A row for each cell: Platen's requests per second, and their ratio to each of the other servers.
-fn beside(results: &Results) -> Table {
-    let servers = servers(results);
+fn of_socket(results: &Results, socket: SocketKind) -> Table {
+    let mut servers = servers(results);
+    servers.retain(|(_, other)| *other == socket);
     let head = head_of(&servers);
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let mut table = Table::new(&head);
@@ -167,7 +232,7 @@ fn beside(results: &Results) -> Table {
             found.map(|(_, cell)| cell)
         };
         let all: Vec<Option<&Cell>> = servers.iter().map(of).collect();
-        // A service has no arrays and no chunks.
+        // nginx and a service may lack some kinds.
         let has: Vec<bool> = servers
             .iter()
             .map(|server| {
@@ -226,7 +291,11 @@ fn cpu(milliseconds: f64) -> String {
 #[must_use]
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let plot = |kind: BodyKind| {
-        let series = servers(results).into_iter().map(|of| {
+        // The first kind of socket has all sizes.
+        let first = sockets(results).first().copied();
+        let servers = servers(results).into_iter();
+        let servers = servers.filter(|(_, socket)| Some(*socket) == first);
+        let series = servers.map(|of| {
             let cells = cells_of(results, of).into_iter();
             let cells = cells.filter(|cell| !cell.is_void());
             let points = cells.filter_map(|cell| {

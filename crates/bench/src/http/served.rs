@@ -1,25 +1,33 @@
-//! `platen serve` next to the bare transport: it sends stored results of the sizes of the matrix,
-//! through all layers of the service.
+//! `platen serve` next to the bare transport: it sends stored results and renderings of the sizes of
+//! the matrix, through all layers of the service.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs, path::Path};
 
 use serde_json::{Value as Json, json};
 
 use super::{
     Options,
     bodies::PART_BYTES,
-    servers::{Server, What},
+    servers::{Ask, Server, What, place},
 };
 use crate::{
     Error,
     client::{Request, Target},
-    name::{BodyKind, Server as ServerName},
+    name::{BodyKind, Route, Server as ServerName},
+    program::folder,
 };
 
 /// Letters per line in the first attempt.
 const FIRST: usize = 900;
 
-/// A service whose stored results are of one kind: `string` from memory, `io` from files.
+/// Template of the renderings: a CSV with a line of 1,024 bytes for each row.
+const TEMPLATE: &str = "bench-kilobytes";
+/// Kilobytes of each document of a batch, which base64 makes a third longer.
+const ITEM_KILOBYTES: usize = 36;
+
+/// A service that sends one kind of body: stored results from memory (`string`) and from files
+/// (`io`), and CSV that it renders for each response, as one document (`array`) and as the lines of
+/// a batch (`chunk`), which are sent when they are ready.
 pub(super) fn service(options: &Options, kind: BodyKind) -> Result<Server, Error> {
     let cache = match kind {
         BodyKind::Io => "0",
@@ -27,22 +35,96 @@ pub(super) fn service(options: &Options, kind: BodyKind) -> Result<Server, Error
     };
     let threads = options.workers.max(1).to_string();
     let settings = [("RESULTS_CACHE_BYTES", cache)];
-    let program = options.platen.serve(&settings, &["--threads", &threads])?;
+    let folder = folder()?;
+    let place = place(options.socket, folder.path())?;
+    let bind = place.of_platen(options.socket, folder.path())?;
+    // It is set up over TCP, and measured over the socket.
+    let arguments = ["--threads", &threads, "--bind", &bind];
+    let program = options.platen.serve(&settings, &arguments)?;
     let target = program.target().clone();
-    let mut paths = BTreeMap::new();
-    for kilobytes in &options.bodies.kilobytes {
-        paths.insert(*kilobytes, stored(&target, *kilobytes)?);
+    let is_rendered = matches!(kind, BodyKind::Array | BodyKind::Chunk);
+    if is_rendered {
+        store_template(&target)?;
     }
+    let mut asks = BTreeMap::new();
+    for kilobytes in &options.bodies.kilobytes {
+        let ask = match is_rendered {
+            true => rendering(kind, *kilobytes, folder.path())?,
+            false => Ask {
+                path: stored(&target, *kilobytes)?,
+                post: None,
+            },
+        };
+        asks.insert(*kilobytes, ask);
+    }
+    let route = if is_rendered {
+        Route::Render
+    } else {
+        Route::Stored
+    };
     Ok(Server {
         name: ServerName::Service {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
-        url: target.to_string(),
+        url: place.url,
         folder: Some(program.folder().join("data/results")),
-        target,
+        target: place.target,
         program: Some(program),
-        has_chunks: false,
-        what: What::Paths { kind, paths },
+        has_chunks: kind == BodyKind::Chunk,
+        what: What::Asks { route, kind, asks },
+        _keeps: Some(folder),
+    })
+}
+
+fn store_template(target: &Target) -> Result<(), Error> {
+    // With the end of the line.
+    let line = "x".repeat(PART_BYTES - 2);
+    let template = json!({
+        "kind": "document",
+        "key": TEMPLATE,
+        "name": "Kilobytes",
+        "body": [{"type": "table", "rows": "rows", "columns": [{"header": "Line", "value": line}]}],
+    });
+    let request = Request::json("POST", "/templates", None, template.to_string().as_bytes());
+    request.expect(target, &[201]).map(drop)
+}
+
+/// A request that renders about this many kilobytes.
+fn rendering(kind: BodyKind, kilobytes: usize, folder: &Path) -> Result<Ask, Error> {
+    let data = |rows: usize| json!({"rows": (0..rows).collect::<Vec<_>>()});
+    let (path, body) = match kind {
+        BodyKind::Chunk => {
+            let mut left = kilobytes * 3 / 4;
+            let mut items = Vec::new();
+            while left > 0 || items.is_empty() {
+                let rows = left.clamp(1, ITEM_KILOBYTES);
+                items.push(json!({"template": TEMPLATE, "data": data(rows)}));
+                left = left.saturating_sub(rows);
+            }
+            let body = json!({"packaging": "ndjson", "items": items});
+            ("/render/batch/csv", body)
+        }
+        _ => {
+            let body = json!({"template": TEMPLATE, "data": data(kilobytes)});
+            ("/render/csv", body)
+        }
+    };
+    let bytes = body.to_string().into_bytes();
+    let name = format!("{}-{kilobytes}", kind.as_str());
+    let (json, script) = (
+        folder.join(format!("{name}.json")),
+        folder.join(format!("{name}.lua")),
+    );
+    fs::write(&json, &bytes).map_err(Error::file("write", &json))?;
+    let text = format!(
+        "wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/json\"\n\
+         local file = io.open(\"{}\", \"rb\")\nwrk.body = file:read(\"*a\")\nfile:close()\n",
+        json.display()
+    );
+    fs::write(&script, text).map_err(Error::file("write", &script))?;
+    Ok(Ask {
+        path: path.to_owned(),
+        post: Some((bytes, script)),
     })
 }
 

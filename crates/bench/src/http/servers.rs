@@ -56,17 +56,27 @@ pub(super) struct Server {
     /// Folder of its files, if known.
     pub(super) folder: Option<PathBuf>,
     pub(super) what: What,
+    /// Folder of its certificate and socket, which is removed with it.
+    pub(super) _keeps: Option<TempDir>,
 }
 
 /// What a server is asked for.
 pub(super) enum What {
     /// Every kind of body, with `Body-Conf`.
     Bodies,
-    /// One kind, at a path for each number of kilobytes.
-    Paths {
+    /// One kind, with a request for each number of kilobytes.
+    Asks {
+        route: Route,
         kind: BodyKind,
-        paths: BTreeMap<usize, String>,
+        asks: BTreeMap<usize, Ask>,
     },
+}
+
+/// A request of a body.
+pub(super) struct Ask {
+    pub(super) path: String,
+    /// JSON to post, and the script with which wrk does it.
+    pub(super) post: Option<(Vec<u8>, PathBuf)>,
 }
 
 impl Server {
@@ -74,7 +84,7 @@ impl Server {
     pub(super) fn route(&self) -> Route {
         match self.what {
             What::Bodies => Route::Fixture,
-            What::Paths { .. } => Route::Stored,
+            What::Asks { route, .. } => route,
         }
     }
 
@@ -82,29 +92,46 @@ impl Server {
     pub(super) fn answers(&self, wanted: BodyKind) -> bool {
         match &self.what {
             What::Bodies => true,
-            What::Paths { kind, .. } => *kind == wanted,
+            What::Asks { kind, .. } => *kind == wanted,
+        }
+    }
+
+    /// The request of a body; `None` for one at `/` with `Body-Conf`.
+    pub(super) fn ask(&self, kilobytes: usize) -> Option<&Ask> {
+        match &self.what {
+            What::Bodies => None,
+            What::Asks { asks, .. } => asks.get(&kilobytes),
         }
     }
 
     /// The path of a body.
     pub(super) fn path(&self, kilobytes: usize) -> &str {
-        match &self.what {
-            What::Bodies => "/",
-            What::Paths { paths, .. } => paths.get(&kilobytes).map_or("/", String::as_str),
-        }
+        self.ask(kilobytes).map_or("/", |ask| &ask.path)
     }
 }
 
 /// Where a server should listen.
-struct Place {
+pub(super) struct Place {
     /// In the notation of Puma and Platen.
     bind: String,
-    url: String,
-    target: Target,
+    pub(super) url: String,
+    pub(super) target: Target,
     port: u16,
 }
 
-fn place(kind: SocketKind, folder: &Path) -> Result<Place, Error> {
+impl Place {
+    /// The address in the notation of Platen, whose certificate is made in a folder.
+    pub(super) fn of_platen(&self, kind: SocketKind, folder: &Path) -> Result<String, Error> {
+        if !kind.is_tls() {
+            return Ok(self.bind.clone());
+        }
+        let [key, certificate] = certificate(folder)?;
+        let address = self.bind.trim_start_matches("ssl://");
+        Ok(format!("tls://{address}?cert={certificate}&key={key}"))
+    }
+}
+
+pub(super) fn place(kind: SocketKind, folder: &Path) -> Result<Place, Error> {
     let port = free_port()?;
     let (host, target) = match kind {
         SocketKind::Tcp6 | SocketKind::Ssl6 => (format!("[::1]:{port}"), None),
@@ -180,6 +207,7 @@ fn begin(
         program: Some(program),
         has_chunks,
         what: What::Bodies,
+        _keeps: None,
     })
 }
 
@@ -187,14 +215,7 @@ fn begin(
 pub(super) fn ours(options: &Options) -> Result<Server, Error> {
     let folder = folder()?;
     let place = place(options.socket, folder.path())?;
-    let bind = match options.socket.is_tls() {
-        true => {
-            let [key, certificate] = certificate(folder.path())?;
-            let address = place.bind.trim_start_matches("ssl://");
-            format!("tls://{address}?cert={certificate}&key={key}")
-        }
-        false => place.bind.clone(),
-    };
+    let bind = place.of_platen(options.socket, folder.path())?;
     let mut command = Command::new(&options.platen.program);
     command
         .args(["bench", "http-server", "--bind", &bind])
@@ -221,6 +242,7 @@ pub(super) fn peer(options: &Options, peer: &Peer) -> Result<Server, Error> {
                 has_chunks: true,
                 folder: None,
                 what: What::Bodies,
+                _keeps: None,
             })
         }
     }
@@ -252,8 +274,14 @@ fn puma(options: &Options) -> Result<Server, Error> {
     })?;
     let folder = folder()?;
     write_files(options, folder.path())?;
-    let rackup = folder.path().join("config.ru");
-    fs::write(&rackup, RACKUP).map_err(Error::file("write", &rackup))?;
+    let rackup = match &options.puma.rackup {
+        Some(rackup) => rackup.clone(),
+        None => {
+            let rackup = folder.path().join("config.ru");
+            fs::write(&rackup, RACKUP).map_err(Error::file("write", &rackup))?;
+            rackup
+        }
+    };
     let place = place(options.socket, folder.path())?;
     let bind = match options.socket.is_tls() {
         true => {
@@ -266,18 +294,23 @@ fn puma(options: &Options) -> Result<Server, Error> {
         false => place.bind.clone(),
     };
     let threads = format!("{0}:{0}", options.threads);
+    let yjit = if options.puma.has_yjit { " +YJIT" } else { "" };
     let name = ServerName::Puma {
         version: version("puma", "--version"),
-        ruby: version("ruby", "--version"),
+        ruby: version("ruby", "--version") + yjit,
     };
     let mut command = Command::new(program);
     command
-        .args(["-q", "-C", "-", "-e", "production", "-b", &bind])
+        .args(["-q", "-e", "production", "-b", &bind, "-C"])
+        .arg(options.puma.config.as_deref().unwrap_or(Path::new("-")))
         .args(["-w", &options.workers.to_string(), "-t", &threads])
         .arg(&rackup)
         .env("BODY_FOLDER", folder.path())
         .env("TMPDIR", folder.path())
         .current_dir(folder.path());
+    if options.puma.has_yjit {
+        command.env("RUBYOPT", "--yjit");
+    }
     begin(name, command, folder, place, true)
 }
 

@@ -2,6 +2,7 @@
 //! figures.
 
 use std::{
+    path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -29,6 +30,8 @@ pub(super) struct Figures {
 #[derive(Clone, Debug)]
 pub(super) struct Run<'a> {
     pub(super) url: &'a str,
+    /// A script that makes the requests.
+    pub(super) script: Option<&'a Path>,
     pub(super) threads: usize,
     pub(super) connections: usize,
     pub(super) seconds: u64,
@@ -45,6 +48,9 @@ impl Run<'_> {
             .arg("--latency");
         for header in &self.headers {
             command.args(["-H", header]);
+        }
+        if let Some(script) = self.script {
+            command.arg("-s").arg(script);
         }
         let output = command.arg(self.url).stdin(Stdio::null()).output();
         let output = output.map_err(|_| Error::Missing {

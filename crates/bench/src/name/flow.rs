@@ -101,6 +101,26 @@ impl Sandbox {
     }
 }
 
+/// A part of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The start of its sandbox.
+    Sandbox,
+}
+
+impl Part {
+    /// Text of tables.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Sandbox => "start of the sandbox",
+        }
+    }
+}
+
 /// The name of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(
@@ -118,6 +138,13 @@ pub enum FlowName {
         /// Whether the run is on disk before it starts.
         is_durable: bool,
     },
+    /// A step of runs, one at a time.
+    Step {
+        /// Path of the step.
+        step: String,
+        /// What of it.
+        part: Part,
+    },
 }
 
 impl fmt::Display for FlowName {
@@ -126,6 +153,7 @@ impl fmt::Display for FlowName {
             Self::Matrix {
                 runner, sandbox, ..
             } => write!(formatter, "matrix/{runner}, {} sandbox", sandbox.as_str()),
+            Self::Step { step, part } => write!(formatter, "steps/{step}, {}", part.as_str()),
         }
     }
 }

@@ -128,6 +128,8 @@ pub enum Route {
     Fixture,
     /// A stored result.
     Stored,
+    /// A rendering, made for the response.
+    Render,
 }
 
 /// What answers.
@@ -209,6 +211,13 @@ pub enum HttpName {
         /// Where the file was.
         cache: PageCache,
     },
+    /// Strings of 10 kB, requested on a number of connections.
+    Connections {
+        /// What answers.
+        server: Server,
+        /// Threads of the client.
+        threads: usize,
+    },
 }
 
 impl HttpName {
@@ -216,7 +225,9 @@ impl HttpName {
     #[must_use]
     pub fn server(&self) -> &Server {
         match self {
-            Self::Matrix { server, .. } | Self::Files { server, .. } => server,
+            Self::Matrix { server, .. }
+            | Self::Files { server, .. }
+            | Self::Connections { server, .. } => server,
         }
     }
 }
@@ -249,6 +260,9 @@ impl fmt::Display for HttpName {
                     PageCache::Cold => "cold",
                 }
             ),
+            Self::Connections { server, threads } => {
+                write!(formatter, "connections/{server}, {threads} client threads")
+            }
         }
     }
 }

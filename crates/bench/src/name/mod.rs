@@ -11,10 +11,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    flow::{FlowName, Runner, Sandbox},
+    flow::{FlowName, Part, Runner, Sandbox},
     http::{BodyKind, HttpName, PageCache, Route, Server, SocketKind},
     office::{By, OfficeName, Way, Word},
-    render::{Document, Isolation, RenderName, Topology, Until},
+    render::{Document, Isolation, Packaging, RenderName, Topology, Until},
 };
 
 /// The name of a cell.

@@ -158,6 +158,33 @@ impl Topology {
     }
 }
 
+/// How the documents of a batch are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Packaging {
+    /// In one JSON document, when all are ready.
+    Json,
+    /// A line for each, as soon as it is ready.
+    Ndjson,
+    /// In a ZIP file.
+    Zip,
+}
+
+impl Packaging {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Json, Self::Ndjson, Self::Zip];
+
+    /// The value of `packaging`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Ndjson => "ndjson",
+            Self::Zip => "zip",
+        }
+    }
+}
+
 /// The name of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(
@@ -225,6 +252,13 @@ pub enum RenderName {
         /// What is rendered.
         document: Document,
     },
+    /// A batch of documents in one request.
+    Batch {
+        /// What is rendered.
+        document: Document,
+        /// How the documents are sent.
+        packaging: Packaging,
+    },
     /// Several processes or services.
     Replicas {
         /// What is rendered.
@@ -270,6 +304,10 @@ impl fmt::Display for RenderName {
                 write!(formatter, "cold/{document} until {}", until.as_str())
             }
             Self::Concurrency { document } => write!(formatter, "concurrency/{document}"),
+            Self::Batch {
+                document,
+                packaging,
+            } => write!(formatter, "batch/{document} as {}", packaging.as_str()),
             Self::Replicas {
                 document,
                 topology,

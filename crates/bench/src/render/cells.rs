@@ -2,12 +2,12 @@
 
 use std::{fs, path::Path};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Error,
     client::{Request, Target},
-    name::Document,
+    name::{Document, Packaging},
 };
 
 /// What produces the document of a cell.
@@ -172,6 +172,29 @@ pub fn seed(target: &Target, key: Option<&str>, examples: &Path) -> Result<usize
         }
     }
     Ok(stored)
+}
+
+/// Documents of a batch.
+pub(crate) const BATCH_ITEMS: usize = 20;
+
+/// A request for a batch of the document of a cell.
+pub(crate) fn batch_request(
+    spec: &Spec,
+    packaging: Packaging,
+    key: Option<&str>,
+    examples: &Path,
+) -> Result<Request, Error> {
+    let data = read(&examples.join(spec.template).join("data.json"))?;
+    let data: Value = serde_json::from_slice(&data).unwrap_or_default();
+    let item = json!({"template": spec.template, "data": data});
+    let body = json!({"packaging": packaging.as_str(), "items": vec![item; BATCH_ITEMS]});
+    let body = body.to_string();
+    Ok(Request::json(
+        "POST",
+        "/render/batch/pdf",
+        key,
+        body.as_bytes(),
+    ))
 }
 
 /// The request of a cell.

@@ -60,6 +60,8 @@ pub struct Options {
     pub effort: Effort,
     /// Number of clients.
     pub concurrency: usize,
+    /// Whether the main cells are measured in strict batches instead of a closed loop.
+    pub is_strict: bool,
 }
 
 impl Options {

@@ -1,10 +1,10 @@
 //! Tables and plots of the pack.
 
-use super::cells::{Kind, find};
+use super::cells::{BATCH_ITEMS, Kind, find};
 use crate::{
     Cell, Name, Results,
     markdown::{Block, MISSING, NONE, Table, maybe, ms, percentiles, precision, rate, size},
-    name::{Document, Isolation, RenderName},
+    name::{Document, Isolation, Packaging, RenderName},
     plot::{Bars, Chart, Lines},
     rounds::Ratio,
 };
@@ -25,7 +25,52 @@ pub fn blocks(results: &Results) -> Vec<Block> {
         concurrency(results).block("render/concurrency", "More clients"),
         replicas(results).block("render/replicas", "Replicas"),
     ]);
+    let batches = batches(results);
+    blocks.extend((!batches.is_empty()).then(|| batches.block("render/batch", "Batches")));
     blocks
+}
+
+/// Batches, each of several documents.
+fn batches(results: &Results) -> Table {
+    let mut table = Table::of_cells(&[
+        "Cell",
+        "Documents",
+        "Packaging",
+        "Documents per second",
+        "p50 of the batch",
+        "Time relative to json, median (min to max)",
+        "Output",
+        "CPU per document",
+    ]);
+    let all = || {
+        results.pick(|name| match name_of(name)? {
+            RenderName::Batch {
+                document,
+                packaging,
+            } => Some((*document, *packaging)),
+            _ => None,
+        })
+    };
+    let json = all().find(|((_, packaging), _)| *packaging == Packaging::Json);
+    for ((document, packaging), cell) in all() {
+        let name = vec![
+            document.to_string(),
+            BATCH_ITEMS.to_string(),
+            packaging.as_str().to_owned(),
+        ];
+        table.cell(cell, name, || {
+            let ratio = json.and_then(|(_, json)| Ratio::of_times(cell, json));
+            let items = BATCH_ITEMS as f64;
+            vec![
+                rate(cell.median_rps() * items),
+                maybe(cell.client.as_ref(), |times| ms(times.p50)),
+                maybe(ratio, |ratio| ratio.to_string()),
+                size(cell.size_bytes),
+                maybe(cell.server_cpu_ms(), |batch| ms(batch / items)),
+            ]
+        });
+    }
+    table
 }
 
 /// The name of a cell of this pack.
@@ -286,11 +331,22 @@ fn sweep(results: &Results) -> impl Iterator<Item = (Document, &Cell)> {
     })
 }
 
+/// The rate if every rendering took as long as one alone, and each core were a slot:
+/// `clients / (ceil(clients / cores) * p50)`.
+fn ceiling(results: &Results, wanted: Document, clients: usize) -> Option<f64> {
+    let (_, alone) = serial(results).find(|(document, _)| *document == wanted)?;
+    let cores = results.environment.cores;
+    let p50 = alone.client.as_ref()?.p50;
+    let is_known = cores > 0 && p50 > 0.0 && !alone.is_void();
+    is_known.then(|| clients as f64 * 1e3 / (clients.div_ceil(cores) as f64 * p50))
+}
+
 fn concurrency(results: &Results) -> Table {
     let mut table = Table::of_cells(&[
         "Cell",
         "At a time",
         "RPS",
+        "Naive ceiling RPS",
         "RPS relative to 5 clients, median (min to max)",
         "p50",
         "p95",
@@ -305,6 +361,7 @@ fn concurrency(results: &Results) -> Table {
             let ratio = first.and_then(|(_, first)| Ratio::of_rates(cell, first));
             let mut figures = vec![
                 rate(cell.median_rps()),
+                ceiling(results, document, cell.concurrency).map_or_else(|| NONE.to_owned(), rate),
                 maybe(ratio, |ratio| ratio.to_string()),
             ];
             figures.extend(percentiles(cell.client.as_ref()));

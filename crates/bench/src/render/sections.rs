@@ -5,21 +5,21 @@ use std::time::Instant;
 use super::{
     Options,
     balance::balance,
-    cells::{CELLS, Kind, Spec, find, request, seed},
+    cells::{BATCH_ITEMS, CELLS, Kind, Spec, batch_request, find, request, seed},
 };
 use crate::{
     Cell, Error, Outcome, Progress, Sample,
     client::{Request, Target},
     interval::Basis,
     load::{Load, Mode, Run},
-    name::{Document, Isolation, RenderName, Topology, Until},
+    name::{Document, Isolation, Packaging, RenderName, Topology, Until},
     program::{Program, find as find_program},
     recorder::Recorder,
     rounds::{Contender, in_turns},
 };
 
 /// Names of the sections.
-pub const SECTIONS: [&str; 9] = [
+pub const SECTIONS: [&str; 10] = [
     "cells",
     "serial",
     "chromium",
@@ -28,6 +28,7 @@ pub const SECTIONS: [&str; 9] = [
     "isolation",
     "cold",
     "concurrency",
+    "batch",
     "replicas",
 ];
 
@@ -113,7 +114,7 @@ impl<'a> Measure<'a> {
             recorder.note("Chromium is not installed: its cells are left out.");
         }
         type Section<'a> = fn(&Measure<'a>, &mut Recorder) -> Result<(), Error>;
-        let sections: [(&str, Section<'a>); 9] = [
+        let sections: [(&str, Section<'a>); 10] = [
             ("cells", Self::cells),
             ("serial", Self::serial),
             ("chromium", Self::chromium),
@@ -122,6 +123,7 @@ impl<'a> Measure<'a> {
             ("isolation", Self::isolation),
             ("cold", Self::cold),
             ("concurrency", Self::concurrency),
+            ("batch", Self::batch),
             ("replicas", Self::replicas),
         ];
         for (name, measure) in sections {
@@ -153,7 +155,12 @@ impl<'a> Measure<'a> {
     /// The main cells of the pack.
     pub(super) fn cells(&self, recorder: &mut Recorder) -> Result<(), Error> {
         for spec in self.chosen() {
-            let load = self.options.load(spec, self.options.concurrency);
+            let mut load = self.options.load(spec, self.options.concurrency);
+            if self.options.is_strict {
+                load = load.with(Mode::Batches);
+                // Only whole batches.
+                load.samples = load.samples.next_multiple_of(load.concurrency);
+            }
             let request = self.request(spec, self.target())?;
             let document = spec.document;
             let cell = Cell::new(RenderName::Cells { document }, &load);
@@ -358,6 +365,38 @@ impl<'a> Measure<'a> {
             in_turns(self.options.effort, contenders, recorder)?;
         }
         Ok(())
+    }
+
+    /// A batch of invoices in one request, as JSON, as lines and as a ZIP file.
+    fn batch(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        let document = Document::Pdf1p;
+        let spec = find(document);
+        let requests: Vec<(Packaging, Request)> = Packaging::ALL
+            .into_iter()
+            .map(|packaging| {
+                let examples = &self.options.examples;
+                let request = batch_request(spec, packaging, self.key(), examples)?;
+                Ok((packaging, request))
+            })
+            .collect::<Result<_, Error>>()?;
+        let mut contenders = Vec::new();
+        for (packaging, request) in &requests {
+            let mut load = self.options.round(spec, 1);
+            load.samples = load.samples.div_ceil(BATCH_ITEMS);
+            load.warmup = load.warmup.div_ceil(BATCH_ITEMS);
+            let name = RenderName::Batch {
+                document,
+                packaging: *packaging,
+            };
+            contenders.push(contender(
+                Cell::new(name, &load),
+                load,
+                request,
+                self.here(),
+            ));
+        }
+        (self.progress)("batch, interleaved");
+        in_turns(self.options.effort, contenders, recorder)
     }
 
     /// One service with several processes, and several services behind nginx.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use platen_bench::{
     LoadMode,
-    report::{Published, Status, update},
+    report::{Published, Status, update, update_figures},
     results::client_times_of_requests,
 };
 
@@ -27,6 +27,38 @@ fn the_page_says_what_the_results_say() {
     let is_check = std::env::var_os("UPDATE").is_none();
     if let Err(error) = update(&document, &published(), None, is_check) {
         panic!("{error}\n{}", error.hint().unwrap_or_default());
+    }
+}
+
+#[test]
+fn the_readme_says_what_the_results_say() {
+    let is_check = std::env::var_os("UPDATE").is_none();
+    let readme = root().join("README.md");
+    if let Err(error) = update_figures(&readme, &published(), is_check) {
+        panic!("{error}\n{}", error.hint().unwrap_or_default());
+    }
+}
+
+/// What was asked for rather than measured: sizes of inputs, limits and settings.
+const GIVEN: [&str; 9] = [
+    "in ticks of 10 ms",
+    "waits 250 ms",
+    "2.5 MB and 14 MB",
+    "bodies of 1 kB to 2 MB",
+    "At 1 and 10 kB the work",
+    "less than 90 minutes",
+    "10, 100 and 1,024 kB over",
+    "strings of 10 kB",
+    "within ±5 %",
+];
+
+#[test]
+fn every_figure_in_prose_comes_from_results_or_a_decision() {
+    for name in ["README.md", "docs/benchmarks.md"] {
+        let text = std::fs::read_to_string(root().join(name)).unwrap();
+        let mut found = platen_bench::figures::unfounded(&text);
+        found.retain(|sentence| !GIVEN.iter().any(|given| sentence.contains(given)));
+        assert!(found.is_empty(), "{name}:\n{}", found.join("\n"));
     }
 }
 

@@ -138,6 +138,7 @@ impl Arguments {
             warmup: self.quick(40, 100),
             effort: self.quick(render::QUICK, render::WHOLE),
             concurrency: 5,
+            is_strict: false,
         }
     }
 
@@ -174,12 +175,14 @@ impl Arguments {
             workers: 2,
             threads: 5,
             socket: http::SocketKind::Tcp,
+            sockets: self.quick(Vec::new(), http::SocketKind::ALL[1..].to_vec()),
             bodies: http::BodyConf::parse(bodies)?,
             connections: 2,
             client_threads: None,
             delay: None,
             peers: vec![http::Peer::Puma, http::Peer::Nginx],
             effort: self.quick(http::QUICK, http::WHOLE),
+            puma: http::Puma::default(),
         })
     }
 }

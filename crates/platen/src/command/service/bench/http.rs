@@ -1,9 +1,9 @@
 //! `platen bench http`.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use platen_bench::http::{self, BodyConf, Options, Peer, SocketKind};
+use platen_bench::http::{self, BodyConf, Options, Peer, Puma, SocketKind};
 
 use super::{Place, effort::EffortArguments, environment, finish, platen, progress};
 use crate::report::{Failure, OutputArguments};
@@ -21,30 +21,34 @@ use crate::report::{Failure, OutputArguments};
     files for every body type.")]
 pub struct Arguments {
     /// Processes per server.
-    #[arg(short = 'w', long, default_value_t = 2)]
+    #[arg(short = 'w', long, default_value_t = 2, env = "BENCH_WORKERS")]
     workers: usize,
     /// Threads per process; `5:5` counts as 5.
-    #[arg(short = 't', long, default_value = "5", value_parser = threads)]
+    #[arg(short = 't', long, default_value = "5", value_parser = threads, env = "BENCH_THREADS")]
     threads: usize,
     /// Socket type: tcp, tcp4, tcp6, ssl, ssl6, unix, aunix.
-    #[arg(short = 's', long, default_value = "tcp", value_parser = socket)]
+    #[arg(short = 's', long, default_value = "tcp", value_parser = socket, env = "BENCH_SOCKET")]
     socket: SocketKind,
+    /// Other socket types, measured with bodies of 10, 100 and 1,024 kB.
+    #[arg(long, value_delimiter = ',', value_parser = socket)]
+    sockets: Vec<SocketKind>,
     /// Body types (a array, c chunk, s string, i io) and sizes in kilobytes.
     #[arg(
         short = 'b',
         long,
         default_value = "acsi1,10,100,256,512,1024,2048",
-        value_parser = bodies
+        value_parser = bodies,
+        env = "CI_BODY_CONF"
     )]
     body_conf: BodyConf,
     /// Connections per client thread.
-    #[arg(short = 'c', long, default_value_t = 2)]
+    #[arg(short = 'c', long, default_value_t = 2, env = "BENCH_CONNECTIONS")]
     connections: usize,
     /// Duration of a run in seconds.
-    #[arg(short = 'D', long)]
+    #[arg(short = 'D', long, env = "BENCH_DURATION")]
     duration: Option<usize>,
     /// Client threads; default: four fifths of the server's.
-    #[arg(short = 'T', long)]
+    #[arg(short = 'T', long, env = "BENCH_CLIENT_THREADS")]
     client_threads: Option<usize>,
     /// Delay before each response, in seconds.
     #[arg(short = 'd', long)]
@@ -52,6 +56,15 @@ pub struct Arguments {
     /// Servers to compare with: puma, nginx, or the URL of a server on this machine.
     #[arg(long = "peer", value_delimiter = ',')]
     peers: Vec<String>,
+    /// Configuration file of Puma.
+    #[arg(short = 'C', long, value_name = "FILE")]
+    puma_config: Option<PathBuf>,
+    /// Application of Puma instead of the benchmark's; it must answer Body-Conf.
+    #[arg(short = 'r', long, value_name = "FILE")]
+    rackup: Option<PathBuf>,
+    /// Let Ruby compile with YJIT (its version must have it).
+    #[arg(short = 'Y', long)]
+    yjit: bool,
     #[command(flatten)]
     effort: EffortArguments,
     #[command(flatten)]
@@ -89,6 +102,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         workers: arguments.workers,
         threads: arguments.threads,
         socket: arguments.socket,
+        sockets: arguments.sockets.clone(),
         bodies: arguments.body_conf.clone(),
         connections: arguments.connections,
         client_threads: arguments.client_threads,
@@ -101,8 +115,22 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         effort: arguments
             .effort
             .of(http::WHOLE, http::QUICK, arguments.duration),
+        puma: Puma {
+            config: absolute(arguments.puma_config.as_ref())?,
+            rackup: absolute(arguments.rackup.as_ref())?,
+            has_yjit: arguments.yjit,
+        },
     };
     let environment = environment();
     let recorder = http::run(&options, &progress(output))?;
     finish(recorder, environment, &arguments.place, output)
+}
+
+/// Puma starts in a folder of its own.
+fn absolute(path: Option<&PathBuf>) -> Result<Option<PathBuf>, Failure> {
+    let absolute = path.map(|path| {
+        let found = path.canonicalize();
+        found.map_err(|error| Failure::file("read", &path.display().to_string(), &error))
+    });
+    absolute.transpose()
 }

@@ -42,6 +42,10 @@ pub struct Arguments {
     /// Concurrent renderings.
     #[arg(long, default_value_t = 5)]
     concurrency: usize,
+    /// Measure the cells in strict batches: as many requests at once as `--concurrency` says, and
+    /// the next when all are answered. Samples are rounded up to whole batches.
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     target: TargetArguments,
     /// Examples folder.
@@ -103,6 +107,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
             .effort
             .of(render::WHOLE, render::QUICK, arguments.samples),
         concurrency: arguments.concurrency,
+        is_strict: arguments.strict,
     })
 }
 

@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use platen_bench::{
     gaps::gaps,
-    report::{Published, Status, update},
+    report::{Published, Status, update, update_figures},
 };
 
 use crate::report::{Failure, OutputArguments, say};
@@ -30,6 +30,9 @@ pub struct Arguments {
     /// Document with the markers to fill in.
     #[arg(long, value_name = "FILE", default_value = "docs/benchmarks.md")]
     document: PathBuf,
+    /// Document whose prose has figures to fill in.
+    #[arg(long, value_name = "FILE", default_value = "README.md")]
+    readme: PathBuf,
     /// Publish results that are not final: of quick runs, of a modified tree or with gaps. Every
     /// table says that it is a draft.
     #[arg(long)]
@@ -52,6 +55,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         (false, false) => Some(Status::Final),
     };
     update(&arguments.document, &published, status, arguments.check)?;
+    update_figures(&arguments.readme, &published, arguments.check)?;
     for gap in published.packs.iter().flat_map(gaps) {
         say(format_args!("warning: {gap}"));
     }
