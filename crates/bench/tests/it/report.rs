@@ -90,7 +90,8 @@ fn markers_and_results_belong_together() {
     let folder = tempfile::tempdir().unwrap();
     let published = published(folder.path());
     let whole = document(&published);
-    let fill = |text: &str| fill(Path::new("docs/a.md"), text, &published, Status::Draft);
+    let filled = |text: &str, status| fill(Path::new("docs/a.md"), text, &published, status);
+    let fill = |text: &str| filled(text, Status::Draft);
     assert!(fill(&whole).is_ok());
     let missing = whole.replace("bench: flow/matrix", "bench: flow/other");
     let error = fill(&missing).unwrap_err().to_string();
@@ -104,4 +105,6 @@ fn markers_and_results_belong_together() {
     }
     let other = format!("{whole}<!-- bench: render/cells --><!-- end -->");
     assert!(fill(&other).unwrap().contains("Not measured in this run."));
+    let refused = filled(&other, Status::Final).unwrap_err().to_string();
+    assert!(refused.contains("no results `render/cells`"), "{refused}");
 }

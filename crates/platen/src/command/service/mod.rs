@@ -80,7 +80,7 @@ pub enum Command {
     /// Check fonts, sandboxes, LibreOffice and Chromium on this machine.
     Doctor(doctor::Arguments),
     /// Run the benchmarks on this machine.
-    Bench(bench::Arguments),
+    Bench(Box<bench::Arguments>),
 }
 
 impl Command {
