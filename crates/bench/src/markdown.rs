@@ -111,6 +111,15 @@ pub fn ms(value: f64) -> String {
     }
 }
 
+/// Formats milliseconds; in microseconds below one.
+#[must_use]
+pub fn fine(value: f64) -> String {
+    match value {
+        it if it < 1.0 => format!("{:.0} µs", it * 1e3),
+        it => ms(it),
+    }
+}
+
 /// Formats a rate per second.
 #[must_use]
 pub fn rate(value: f64) -> String {
@@ -196,6 +205,7 @@ mod tests {
         assert_eq!(rate(1_234_567.0), "1,234,567");
         assert_eq!(rate(12.34), "12.3");
         assert_eq!(ms(0.123_4), "0.12 ms");
+        assert_eq!([fine(0.123_4), fine(1.5)], ["123 µs", "1.50 ms"]);
         assert_eq!(size(Some(2_500_000)), "2.50 MB");
         assert_eq!(size(None), "-");
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     Cell, Name, Results,
-    markdown::{Block, NONE, Table, maybe, ms, percentiles, rate},
+    markdown::{Block, MISSING, NONE, Table, fine, maybe, ms, percentiles, rate},
     name::{FlowName, Runner, Sandbox},
     plot::{Chart, Lines},
     render::distribution,
@@ -195,7 +195,10 @@ fn steps(results: &Results) -> Table {
     });
     for ((step, part), cell) in steps {
         let name = vec![step.clone(), part.as_str().to_owned()];
-        table.cell(cell, name, || percentiles(cell.client.as_ref()));
+        table.cell(cell, name, || match &cell.client {
+            Some(times) => [times.p50, times.p95, times.p99].map(fine).to_vec(),
+            None => vec![MISSING.to_owned(); 3],
+        });
     }
     table
 }

@@ -4,7 +4,7 @@
 use super::table::{bodies_table, body_of, types_table};
 use crate::{
     Cell, Name, Results,
-    markdown::{Block, NONE, Table, maybe, ms, precision},
+    markdown::{Block, NONE, Table, fine, maybe, ms, precision},
     name::{BodyKind, HttpName, PageCache, Server, SocketKind},
     plot::{Chart, Lines},
     rounds::Ratio,
@@ -260,7 +260,7 @@ fn of_socket(results: &Results, socket: SocketKind) -> Table {
         });
         row.extend(ratios.into_iter().skip(1));
         row.extend(every(&|cell| {
-            maybe(cell.and_then(Cell::server_cpu_ms), cpu)
+            maybe(cell.and_then(Cell::server_cpu_ms), fine)
         }));
         let times = cell.client.as_ref();
         row.push(maybe(times, |it| {
@@ -277,14 +277,6 @@ fn of_socket(results: &Results, socket: SocketKind) -> Table {
         table.row(row);
     }
     table
-}
-
-/// Processor times here are in microseconds.
-fn cpu(milliseconds: f64) -> String {
-    match milliseconds {
-        it if it < 1.0 => format!("{:.0} µs", it * 1e3),
-        it => ms(it),
-    }
 }
 
 /// All plots: one for each kind of body.
