@@ -21,6 +21,7 @@ mod flow_cache;
 mod identity;
 mod lifecycle;
 mod maintenance;
+mod mask;
 pub mod protocol;
 mod publication;
 mod ready_queue;
@@ -43,6 +44,7 @@ pub use self::{
     error::Error,
     execution::{Record, StepReport},
     flow_cache::FlowVersion,
+    mask::{MASKED, Mask},
     ready_queue::{DEFERRED_FLOW, Depth},
     settings::{Fleet, Settings},
     waiters::Event,

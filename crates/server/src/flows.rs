@@ -11,7 +11,7 @@ use std::{
 use platen_outbound::{Outbound, Settings as OutboundSettings, Trust};
 use platen_render::{StoredAssets, chain};
 use platen_runs::{
-    Dispatcher, RunState, Settings, embedded,
+    Dispatcher, Mask, RunState, Settings, embedded,
     execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Replay, Services, Smtp, Tools},
 };
 use platen_supervise::ProcessGroup;
@@ -37,6 +37,8 @@ const MAX_SETTLE: Duration = Duration::from_secs(30);
 /// Flows and their runs.
 pub(crate) struct Flows {
     pub(crate) dispatcher: Arc<Dispatcher>,
+    /// Hides secrets in what people see of runs.
+    pub(crate) mask: Mask,
     outbound: Arc<Outbound>,
     mail: Option<Arc<dyn Mail>>,
     started: OnceLock<()>,
@@ -77,6 +79,7 @@ impl Flows {
         if let Some(secret) = &config.webhook_secret {
             known.insert(WEBHOOK_SECRET.to_owned(), secret.clone());
         }
+        let mask = mask(config, &known);
         let settings = Settings {
             sync_queue: config.flow.sync_queue as usize,
             async_queue: config.flow.async_queue as usize,
@@ -92,6 +95,7 @@ impl Flows {
         let dispatcher = Dispatcher::new(store.runs(), store.flows(), store.templates(), settings);
         Ok(Self {
             dispatcher,
+            mask,
             outbound,
             mail: mail(config)?,
             started: OnceLock::new(),
@@ -286,6 +290,20 @@ fn mail(config: &Config) -> Result<Option<Arc<dyn Mail>>, ConfigError> {
     };
     let smtp = Smtp::new(url, from, &trust).map_err(|reason| ConfigError::new(reason, hint))?;
     Ok(Some(Arc::new(smtp)))
+}
+
+/// Hides what this service knows as secret.
+fn mask(config: &Config, of_flows: &BTreeMap<String, String>) -> Mask {
+    let own = config.own_secrets().into_iter().map(|(_, secret)| secret);
+    // `smtp://user:password@host`.
+    let of_mail = config.mail.url.as_deref().and_then(|url| {
+        let (user, _) = url.rsplit_once('@')?;
+        user.rsplit_once(':').map(|(_, password)| password)
+    });
+    Mask::new(
+        own.chain(of_flows.values().map(String::as_str))
+            .chain(of_mail),
+    )
 }
 
 /// Reads the secrets, by name.

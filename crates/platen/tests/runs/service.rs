@@ -103,6 +103,79 @@ fn callers_are_always_told_something() {
 }
 
 #[test]
+fn views_of_runs_show_what_steps_got_and_gave_without_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let secrets = folder.path().join("secrets.toml");
+    std::fs::write(&secrets, "partner = \"sk-live-4711\"\n").unwrap();
+    let ledger = Ledger::start();
+    let service = Service::start(
+        folder.path(),
+        &[("FLOW_SECRETS_FILE", secrets.to_str().unwrap())],
+    );
+    let source = "export default (input, ctx) => {
+        ctx.log('uses', ctx.secrets.partner);
+        if (input.attempt === 'bad') throw new Error(`refused ${ctx.secrets.partner}`);
+        return {header: `Bearer ${ctx.secrets.partner}`, address: `/?key=${ctx.secrets.partner}`, rows: input.rows};
+    }";
+    let flow = json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "webhook"}, "secrets": ["partner"],
+        "steps": [
+            {"name": "sign", "type": "code", "source": source, "input": {"rows": "{{ trigger.body.rows }}", "attempt": "{{ trigger.body.attempt }}"}},
+            {"name": "send", "type": "http", "method": "POST", "url": &ledger.url,
+                "headers": {"authorization": "{{ steps.sign.output.header }}"}, "body": "{{ steps.sign.output }}"},
+            {"name": "reply", "type": "respond", "body": {"with": "{{ steps.sign.output.address }}"}}]});
+    assert_eq!(service.post("/flows", &flow).status, 201);
+    assert_eq!(service.post("/flows/f/publication", &json!({})).status, 200);
+    let body = json!({"rows": [{"name": "Oats"}], "attempt": "good", "password": "hunter2-of-ada"});
+    let headers = [
+        ("authorization", "Bearer of-the-caller-4711"),
+        ("cookie", "a=of-the-caller"),
+    ];
+    let answer = service
+        .try_post("/webhooks/f/sync", &headers, &body)
+        .unwrap();
+    assert_eq!(
+        answer.json()["with"],
+        "/?key=sk-live-4711",
+        "the caller gets what the flow gives"
+    );
+    let id = answer.headers["x-run-id"].to_str().unwrap().to_owned();
+    let run = service.run(&id);
+    let steps = run["steps"].as_array().unwrap();
+    assert_eq!(
+        steps[0]["input"],
+        json!({"input": {"rows": [{"name": "Oats"}], "attempt": "good"}})
+    );
+    assert_eq!(
+        steps[0]["output"],
+        json!({"header": "Bearer ••••••", "address": "/?key=••••••", "rows": [{"name": "Oats"}]})
+    );
+    assert_eq!(steps[0]["log"][0]["text"], "uses ••••••");
+    assert_eq!(
+        steps[1]["input"]["headers"],
+        json!({"authorization": "••••••"})
+    );
+    assert_eq!(
+        run["trigger"]["body"],
+        json!({"rows": [{"name": "Oats"}], "attempt": "good", "password": "••••••"})
+    );
+    assert_eq!(run["answer"]["body"], json!({"with": "/?key=••••••"}));
+    let failed = service.post("/webhooks/f/sync", &json!({"rows": [], "attempt": "bad"}));
+    let failed = failed.headers["x-run-id"].to_str().unwrap().to_owned();
+    let views = ["/runs/ID", "/runs/ID/events", "/runs"].map(|path| {
+        let of = |id: &str| service.get(&path.replace("ID", id)).text;
+        of(&id) + &of(&failed)
+    });
+    assert!(views[0].contains("refused ••••••"), "{}", views[0]);
+    for view in views {
+        for secret in ["sk-live-4711", "hunter2-of-ada", "of-the-caller"] {
+            assert!(!view.contains(secret), "{view}");
+        }
+    }
+    let output = service.get(&format!("/runs/{id}/output"));
+    assert_eq!(output.json()["with"], "/?key=sk-live-4711");
+}
+
+#[test]
 fn the_way_of_a_run_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::start();

@@ -19,7 +19,7 @@ use super::{
     load::LoadedFlow,
     task::{Services, StepExecutor, StepHost, StepResult, kind},
 };
-use crate::clock::now;
+use crate::{clock::now, mask::Mask};
 
 /// How often a waiting run checks for cancellation: soon enough for a person, at no measurable
 /// cost.
@@ -111,6 +111,7 @@ impl FlowRunner {
             answer: None,
             answer_pending: false,
             steps: Vec::new(),
+            mask: Mask::new(options.secrets.values().map(String::as_str)),
         };
         let (done, ended) = mpsc::channel();
         let span = tracing::Span::current();
@@ -202,6 +203,8 @@ struct RunExecutor<'j> {
     steps: Vec<StepReport>,
     /// End of each timed wait by path, in milliseconds since 1970.
     waits: HashMap<String, u64>,
+    /// Hides the flow's secrets in what steps log, and in why they fail.
+    mask: Mask,
 }
 
 impl RunExecutor<'_> {
@@ -368,10 +371,14 @@ impl RunExecutor<'_> {
             Ok(done) => {
                 report.sandbox_us = micros(done.provision);
                 report.log = done.log;
+                for line in &mut report.log {
+                    line.text = self.mask.text(&line.text);
+                }
                 let output = done.output;
                 Entry::Succeeded { path, output }
             }
-            Err(error) => {
+            Err(mut error) => {
+                error.message = self.mask.text(&error.message);
                 report.error = Some(error.clone());
                 let at_ms = now().as_millis() as u64;
                 Entry::Failed { path, error, at_ms }

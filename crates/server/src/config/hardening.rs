@@ -84,7 +84,7 @@ impl Config {
     }
 
     /// The secrets that callers authenticate with, or that sign.
-    fn own_secrets(&self) -> Vec<(&'static str, &str)> {
+    pub(crate) fn own_secrets(&self) -> Vec<(&'static str, &str)> {
         let mut secrets: Vec<(&'static str, &str)> = Vec::new();
         for key in &self.api_key_admin {
             secrets.push(("API_KEY_ADMIN", key));

@@ -1,6 +1,7 @@
 //! Flows: versioned like templates, published, and started.
 
-pub(crate) mod content;
+pub(crate) mod captured;
+mod content;
 pub(crate) mod declaration;
 pub(crate) mod run;
 pub(crate) mod view;

@@ -20,7 +20,9 @@ use hyper::{
 };
 use jiff::Timestamp;
 use platen_fault::Code;
-use platen_runs::{Answer, DEFERRED_FLOW, Event, Lane, Record, Request, Run, RunFilter, RunState};
+use platen_runs::{
+    Answer, DEFERRED_FLOW, Event, Lane, Mask, Record, Request, Run, RunFilter, RunState,
+};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
@@ -28,7 +30,8 @@ use tokio::sync::mpsc;
 use super::{
     super::extract::{KeyPath, MAX_PAGE, Query},
     FlowApi,
-    view::{RunDocument, RunList, state},
+    captured::Capture,
+    view::{Details, RunDocument, RunList, state},
     webhook::{answer_of, checked},
 };
 use crate::{
@@ -148,14 +151,24 @@ pub(crate) async fn get_run(
 ) -> Result<Response, Problem> {
     let run = api.flows.dispatcher.get(&id).await?;
     let records = api.flows.dispatcher.journal(&id).await?;
-    Ok(json(StatusCode::OK, &document(&api, &run, Some(&records))))
+    // A run whose flow is not stored, or can no longer be read, is shown without what its steps got.
+    let flow = api.flows.dispatcher.version(&run.flow, run.version).await;
+    let details = Details {
+        records: &records,
+        flow: flow.as_deref().ok(),
+    };
+    Ok(json(StatusCode::OK, &document(&api, &run, Some(&details))))
 }
 
 /// A run, with the progress of its batch.
-fn document(api: &FlowApi, run: &Run, records: Option<&[Record]>) -> RunDocument {
+fn document(api: &FlowApi, run: &Run, details: Option<&Details<'_>>) -> RunDocument {
+    let capture = Capture {
+        // The token of its callback is for who the flow gives it to.
+        mask: &api.flows.mask.with(&run.token),
+    };
     RunDocument {
         progress: api.deferred.progress(run),
-        ..RunDocument::new(run, records)
+        ..RunDocument::new(run, &capture, details)
     }
 }
 
@@ -182,7 +195,7 @@ pub(crate) async fn cancel_run(
 ) -> Result<Response, Problem> {
     api.flows.dispatcher.cancel(&id).await?;
     let run = api.flows.dispatcher.get(&id).await?;
-    Ok(json(StatusCode::OK, &RunDocument::new(&run, None)))
+    Ok(json(StatusCode::OK, &document(&api, &run, None)))
 }
 
 /// Where a retry begins.
@@ -247,13 +260,12 @@ pub(crate) async fn get_run_events(
     let run = api.flows.dispatcher.get(&id).await?;
     let records = api.flows.dispatcher.journal(&id).await?;
     let (sender, receiver) = mpsc::channel(16);
-    tokio::spawn(tell(
-        sender,
-        events,
+    let told = Told {
+        mask: api.flows.mask.with(&run.token),
         records,
-        run.state.as_str(),
-        run.state.is_end(),
-    ));
+    };
+    let state = run.state;
+    tokio::spawn(told.tell(sender, events, state.as_str(), state.is_end()));
     let mut response = Response::new(Body::new(Events(receiver)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -265,54 +277,66 @@ fn event(kind: &str, data: &Json) -> Bytes {
     Bytes::from(format!("event: {kind}\ndata: {data}\n\n"))
 }
 
-/// Sends the past events, then new ones, until the run finishes or the client disconnects.
-async fn tell(
-    sender: mpsc::Sender<Bytes>,
-    mut events: mpsc::Receiver<Event>,
-    mut records: Vec<Record>,
-    state: &'static str,
-    over: bool,
-) {
-    for record in &records {
-        if sender.send(event("step", &json!(record))).await.is_err() {
+/// The records that a caller was sent, without secrets.
+struct Told {
+    mask: Mask,
+    records: Vec<Record>,
+}
+
+impl Told {
+    fn step(&self, record: &Record) -> Bytes {
+        event("step", &self.mask.value(&json!(record)))
+    }
+
+    /// Sends the past events, then new ones, until the run finishes or the client disconnects.
+    async fn tell(
+        mut self,
+        sender: mpsc::Sender<Bytes>,
+        mut events: mpsc::Receiver<Event>,
+        state: &'static str,
+        over: bool,
+    ) {
+        for record in &self.records {
+            if sender.send(self.step(record)).await.is_err() {
+                return;
+            }
+        }
+        if sender
+            .send(event("state", &json!({"state": state})))
+            .await
+            .is_err()
+            || over
+        {
             return;
         }
-    }
-    if sender
-        .send(event("state", &json!({"state": state})))
-        .await
-        .is_err()
-        || over
-    {
-        return;
-    }
-    loop {
-        let next = tokio::time::timeout(HEARTBEAT, events.recv()).await;
-        let (message, over) = match next {
-            Err(_) => (Bytes::from_static(b": still here\n\n"), false),
-            Ok(None) => return,
-            Ok(Some(Event::State(state))) => {
-                let data = json!({"state": state.as_str()});
-                (event("state", &data), state.is_end())
-            }
-            Ok(Some(Event::Records(list))) => {
-                let list: Vec<Record> = serde_json::from_slice(&list).unwrap_or_default();
-                // A record may arrive by the read, by the subscription, and from another service.
-                let mut text = Vec::new();
-                for record in list {
-                    if !records.contains(&record) {
-                        text.extend_from_slice(&event("step", &json!(record)));
-                        records.push(record);
+        loop {
+            let next = tokio::time::timeout(HEARTBEAT, events.recv()).await;
+            let (message, over) = match next {
+                Err(_) => (Bytes::from_static(b": still here\n\n"), false),
+                Ok(None) => return,
+                Ok(Some(Event::State(state))) => {
+                    let data = json!({"state": state.as_str()});
+                    (event("state", &data), state.is_end())
+                }
+                Ok(Some(Event::Records(list))) => {
+                    let list: Vec<Record> = serde_json::from_slice(&list).unwrap_or_default();
+                    // A record may arrive by the read, by the subscription, and from another service.
+                    let mut text = Vec::new();
+                    for record in list {
+                        if !self.records.contains(&record) {
+                            text.extend_from_slice(&self.step(&record));
+                            self.records.push(record);
+                        }
                     }
+                    if text.is_empty() {
+                        continue;
+                    }
+                    (Bytes::from(text), false)
                 }
-                if text.is_empty() {
-                    continue;
-                }
-                (Bytes::from(text), false)
+            };
+            if sender.send(message).await.is_err() || over {
+                return;
             }
-        };
-        if sender.send(message).await.is_err() || over {
-            return;
         }
     }
 }

@@ -1,10 +1,11 @@
 //! JSON representation of runs.
 
-use platen_runs::{Record, Run, RunState, StepReport};
+use platen_runs::{FlowVersion, Record, Run, RunState};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::captured::{Capture, StepView};
 use crate::{deferred::BatchProgress, respond::moment};
 
 /// A run.
@@ -59,10 +60,12 @@ pub(crate) struct RunDocument {
     /// Its answer: `status`, `headers` and `body`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Json>,
+    /// What started it, shortened and without secrets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) trigger: Option<Json>,
     /// Its steps with their timings, in order of completion.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Vec<Json>>")]
-    pub(crate) steps: Option<Vec<StepReport>>,
+    pub(crate) steps: Option<Vec<StepView>>,
 }
 
 /// A page of the list of runs.
@@ -87,35 +90,34 @@ fn at(instant_ms: u64) -> String {
     moment(i64::try_from(instant_ms).unwrap_or(i64::MAX))
 }
 
+/// Details of a run: its journal, and its flow if that can be read.
+pub(super) struct Details<'a> {
+    pub records: &'a [Record],
+    pub flow: Option<&'a FlowVersion>,
+}
+
 impl RunDocument {
-    /// Represents `run` with its output, and with its steps if `records` is given.
-    pub(crate) fn new(run: &Run, records: Option<&[Record]>) -> Self {
+    /// Represents `run` without secrets, and with its output and its steps if `details` are given.
+    pub(super) fn new(run: &Run, capture: &Capture<'_>, details: Option<&Details<'_>>) -> Self {
         let read = |bytes: &Option<std::sync::Arc<[u8]>>| -> Json {
             let read = bytes.as_deref().map(serde_json::from_slice);
             read.and_then(Result::ok).unwrap_or_default()
         };
-        let mut details = read(&run.details);
+        let stored = read(&run.details);
         // A worker wrote them: they may be anything.
-        let mut take = |name: &str| {
-            let member = details.get_mut(name);
-            member.map(Json::take).unwrap_or_default()
-        };
-        let steps = records.map(|records| {
-            let reports = records.iter().filter_map(|record| record.report.clone());
-            reports.collect()
-        });
+        let masked = |name: &str| stored.get(name).map(|member| capture.mask.value(member));
+        let answer = run.answer.as_ref().filter(|_| details.is_some());
+        let steps = details.map(|of| capture.steps(run, of.records, of.flow));
+        let trigger = details.map(|_| serde_json::from_slice(&run.trigger).unwrap_or_default());
         Self {
-            times: take("times"),
-            error: take("error"),
-            output: match records {
-                Some(_) => take("output"),
+            times: stored.get("times").cloned().unwrap_or_default(),
+            error: masked("error").unwrap_or_default(),
+            output: match details {
+                Some(_) => masked("output").unwrap_or_default(),
                 None => Json::Null,
             },
-            answer: run
-                .answer
-                .as_ref()
-                .filter(|_| records.is_some())
-                .map(|_| read(&run.answer)),
+            answer: answer.map(|_| capture.mask.value(&read(&run.answer))),
+            trigger: trigger.map(|trigger: Json| capture.shown(&trigger)),
             steps,
             ..Self::summary(run)
         }
@@ -143,6 +145,7 @@ impl RunDocument {
             error: Json::Null,
             output: Json::Null,
             answer: None,
+            trigger: None,
             steps: None,
         }
     }
