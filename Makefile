@@ -1,6 +1,6 @@
 # Platen: two commands set everything up, `make demo` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help demo run fleet fleet-test test check release bench bench-quick bench-render bench-flow bench-office bench-http bench-office-costs check-deploy fmt docs data fuzz packages
+.PHONY: help demo run fleet fleet-test test check release bench bench-quick bench-render bench-flow bench-office bench-http bench-office-costs bench-studio check-deploy fmt docs data fuzz packages
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -59,6 +59,9 @@ bench-office: release ## benchmark LibreOffice conversions, compared with unoser
 
 bench-http: release ## benchmark response bodies, compared with Puma and nginx if installed
 	$(platen) bench http --peer puma,nginx --out out/bench/http
+
+bench-studio: release packages ## measure how long Studio takes from a keystroke to changed pixels, and write it into docs/reference/studio.md
+	node tests/studio/latency.mjs $${XDG_CACHE_HOME:-$$HOME/.cache}/platen/playwright/node_modules $${CHROMIUM_PATH:-$$(command -v chromium-headless-shell || command -v chromium)} $(platen)
 
 bench-office-costs: release ## measure what LibreOffice can leave out, and how much each saves
 	$(platen) bench office --write-documents out/office
