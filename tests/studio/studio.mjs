@@ -515,7 +515,10 @@ const scenarios = {
     await page.getByRole("button", { name: "Add a step here" }).first().click();
     await page.getByRole("dialog").getByRole("button", { name: /^Code/ }).click();
     await page.getByLabel("Name", { exact: true }).fill("text");
-    await page.getByLabel("Source", { exact: true }).fill("export default (input) => { if (!input.name) throw new Error('no name'); return `Hello ${input.name}`; }");
+    await page.getByLabel("Source", { exact: true }).click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.press("Delete");
+    await page.keyboard.insertText("export default (input) => { if (!input.name) throw new Error('no name'); return `Hello ${input.name}`; }");
     await page.getByLabel("Input", { exact: true }).fill('"{{ trigger }}"');
     await page.locator(".step", { hasText: "reply" }).click();
     await page.getByLabel("Body", { exact: true }).fill('{"text": "{{ steps.text.output }}"}');
@@ -560,6 +563,86 @@ const scenarios = {
     const later = new Date(Date.now() + 3_600_000).toISOString();
     assert.equal((await (await api("GET", `runs?since=${later}`)).json()).runs.length, 0);
     await accessible(page, "runs");
+  },
+
+  async "code is completed by what ctx has, by the input of the last run, and by what comes of them"() {
+    await api("POST", "flows", {
+      kind: "flow", key: "completed", name: "Completed", trigger: { type: "webhook" }, secrets: [],
+      steps: [
+        { name: "rows", type: "code", source: "export default (input) => ({ list: input.items, currency: 'EUR' });", input: "{{ trigger }}" },
+        { name: "sum", type: "code", source: "export default async (input, ctx) => {\n  return input;\n};\n", input: { rows: "{{ steps.rows.output.list }}", by: "{{ trigger.customer }}" } },
+      ],
+    });
+    const { run } = await (await api("POST", "flows/completed/runs?version=1", { items: [{ price: 12.5, label: "Oats" }], customer: { city: "London" } })).json();
+    await until(async () => (await (await api("GET", `runs/${run}`)).json()).state === "succeeded");
+    const page = await fresh();
+    await signIn(page, "flows/completed");
+    await page.locator(".step", { hasText: "sum" }).click();
+    const code = page.getByLabel("Source", { exact: true });
+    await code.waitFor();
+    const offered = page.locator(".cm-completionLabel");
+    // Signs are closed as one types, so that this is within a function.
+    const offers = async (text, names) => {
+      await code.click();
+      await page.keyboard.press("Control+a");
+      await page.keyboard.press("Delete");
+      await page.keyboard.type("export default async (input, ctx) => {");
+      await page.keyboard.press("Enter");
+      await page.keyboard.type(text, { delay: 5 });
+      await page.locator(".cm-tooltip-autocomplete").waitFor();
+      const found = await offered.allTextContents();
+      for (const name of names) assert.ok(found.includes(name), `${text} offers ${name}: ${found.slice(0, 20)}`);
+      return found;
+    };
+    assert.deepEqual((await offers("ctx.", ["log", "fetch"])).sort(), ["fetch", "log", "render", "run", "secrets", "store"]);
+    await page.keyboard.type("fe");
+    await page.locator(".cm-completionInfo", { hasText: "Sends a request" }).waitFor();
+    await accessible(page, "completion");
+    if (pictures) writeFileSync(`${pictures}/completion.png`, await page.screenshot());
+    await page.keyboard.press("Enter");
+    await page.getByText("ctx.fetch").waitFor();
+    await offers("ctx.store.", ["get", "put", "delete"]);
+    await offers("const answer = await ctx.fetch('x'); answer.", ["status", "ok", "json"]);
+    await offers("input.", ["rows", "by"]);
+    await offers("input.by.", ["city"]);
+    await page.locator(".cm-completionInfo", { hasText: "London" }).waitFor();
+    await offers("input.rows.map((row) => row.", ["price", "label"]);
+    await offers("for (const { label } of input.rows) label.", ["toUpperCase"]);
+    // An expression of a step shows what it gives in the last run.
+    await page.getByText("more properties").click();
+    const skip = page.getByLabel("Skip if", { exact: true });
+    await skip.pressSequentially("steps.rows.output.cur");
+    await page.locator(".suggestion", { hasText: "EUR" }).waitFor();
+    await page.getByRole("button", { name: "Undo", exact: true }).click();
+    while (await page.getByRole("button", { name: "Undo", exact: true }).isEnabled()) await page.getByRole("button", { name: "Undo", exact: true }).click();
+    await page.getByText("return input;").waitFor();
+    // The run shows what its steps got and gave.
+    await page.goto(studio(`runs/${run}`));
+    await page.locator(".time-row", { hasText: "sum" }).click();
+    await page.getByRole("heading", { name: "Input" }).waitFor();
+    await page.locator(".step-card pre", { hasText: "London" }).first().waitFor();
+  },
+
+  async "a run shows no secrets"() {
+    const source = "export default (input, ctx) => { ctx.log('key', ctx.secrets.partner); return { header: `Bearer ${ctx.secrets.partner}`, password: input.password, rows: 3 }; };";
+    await api("POST", "flows", {
+      kind: "flow", key: "secretive", name: "Secretive", trigger: { type: "webhook" }, secrets: ["partner"],
+      steps: [{ name: "sign", type: "code", source, input: "{{ trigger }}" }, { name: "reply", type: "respond", body: "{{ steps.sign.output }}" }],
+    });
+    const { run } = await (await api("POST", "flows/secretive/runs?version=1", { password: "of-the-caller" })).json();
+    await until(async () => (await (await api("GET", `runs/${run}`)).json()).state === "succeeded");
+    const page = await fresh();
+    await signIn(page, `runs/${run}`);
+    await page.locator(".step-card", { hasText: "rows" }).waitFor();
+    const shown = [await page.content()];
+    await page.locator(".time-row", { hasText: "sign" }).click();
+    await page.locator(".step-card", { hasText: "key ••••••" }).waitFor();
+    shown.push(await page.content());
+    await page.goto(studio("flows/secretive"));
+    await page.locator(".step", { hasText: "sign" }).click();
+    await page.getByLabel("Source", { exact: true }).waitFor();
+    shown.push(await page.content());
+    for (const text of shown) for (const secret of ["sk-live-of-the-partner", "of-the-caller"]) assert.ok(!text.includes(secret), secret);
   },
 
   async "a picture is uploaded into a template and a footer added"() {
@@ -981,6 +1064,8 @@ for (const [name, scenario] of Object.entries(scenarios)) {
   } catch (error) {
     failed += 1;
     console.log(`FAILED: ${name}\n${error.stack}`);
+    const shown = browser.contexts().flatMap((context) => context.pages());
+    if (pictures) for (const [index, page] of shown.entries()) writeFileSync(`${pictures}/failed-${index}.png`, await page.screenshot());
   }
   complaints.length = 0;
   for (const context of browser.contexts()) await context.close();

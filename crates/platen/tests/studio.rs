@@ -29,7 +29,14 @@ fn people_make_templates_and_flows() {
     if is_missing("playwright-core with Chromium", has_all) {
         return;
     }
-    let service = Service::start(&[("API_KEY_ADMIN", KEY), ("PLATEN_SYSTEM_FONTS", "false")]);
+    let folder = tempfile::tempdir().unwrap();
+    let secrets = folder.path().join("secrets.toml");
+    std::fs::write(&secrets, "partner = \"sk-live-of-the-partner\"\n").unwrap();
+    let service = Service::start(&[
+        ("API_KEY_ADMIN", KEY),
+        ("PLATEN_SYSTEM_FONTS", "false"),
+        ("FLOW_SECRETS_FILE", secrets.to_str().unwrap()),
+    ]);
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
     let script = Path::new(&manifest).join("../../tests/studio/studio.mjs");
     let done = Command::new("node")

@@ -84,6 +84,50 @@ mod tests {
         }
     }
 
+    /// The texts of calls such as `t("Add")` in a script.
+    fn texts<'a>(script: &'a str, call: &str) -> Vec<&'a str> {
+        let calls = script.split(call).skip(1);
+        let of_call = calls.filter_map(|rest| {
+            let rest = rest
+                .split_once('"')
+                .filter(|(before, _)| before.is_empty())?
+                .1;
+            let mut is_escaped = false;
+            let end = rest.find(|letter| {
+                let is_end = letter == '"' && !is_escaped;
+                is_escaped = letter == '\\' && !is_escaped;
+                is_end
+            });
+            end.map(|end| &rest[..end])
+        });
+        of_call.collect()
+    }
+
+    #[test]
+    fn every_text_has_a_german_one() {
+        let text = |asset: &Asset| std::str::from_utf8(asset.bytes).unwrap();
+        let catalogues = ASSETS.iter().filter(|one| one.name.starts_with("text-de"));
+        let catalogues: Vec<&str> = catalogues.map(text).collect();
+        let own = ASSETS.iter().filter(|one| !one.name.starts_with("vendor-"));
+        let mut seen = 0;
+        for asset in own.filter(|one| one.name.ends_with(".js") && !one.name.starts_with("text-")) {
+            let script = text(asset);
+            let calls = ["{t(", " t(", "(t(", "[t(", "!t("];
+            for english in calls.iter().flat_map(|call| texts(script, call)) {
+                let entry = format!("  \"{english}\": \"");
+                let word = format!("  {english}: \"");
+                let has = |one: &str| one.contains(&entry) || one.contains(&word);
+                assert!(
+                    catalogues.iter().any(|one| has(one)),
+                    "{}: {english}",
+                    asset.name
+                );
+                seen += 1;
+            }
+        }
+        assert!(seen > 400, "{seen}");
+    }
+
     #[test]
     fn the_gallery_has_the_templates_that_it_names() {
         let list = ASSETS.iter().find(|asset| asset.name == "gallery.js");

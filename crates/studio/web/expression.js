@@ -45,6 +45,7 @@ export function expressionAt(text, caret, kind) {
  * @param {string} name
  */
 function loopOf(node, type, name) {
+  if (type === "loop" && name === "steps") return node.items;
   if (type === "repeat" && name !== "each") return node.each;
   if (type === "table" && ["columns", "rowStyles", "groups"].includes(name)) return node.rows;
   if (type === "list" && name === "item") return node.each;

@@ -4,15 +4,16 @@
 /** @import { Diagnostic, Fields, Json, Schema } from "./types.js" */
 /**
  * @typedef {{root: Schema, editing: EditedDocument, pointer: string, schema: Schema, value: Json | undefined, id: string,
- *   name: string, isRequired: boolean, invalid?: boolean}} ControlOf
+ *   name: string, isRequired: boolean, invalid?: boolean, locked?: boolean}} ControlOf
  */
 
 import { html, names } from "./base.js";
 import { get, set as setAt, parent, within } from "./pointer.js";
 import { resolve, chosen, options, choices, itemOf, nameOf, namesIn, isObjectList } from "./schema.js";
 import {
-  TextControl, LineControl, LengthControl, ColorControl, FontControl, ChoiceControl, JsonControl, LinesControl, ListControl, RunsControl, CodeControl, MapControl,
+  TextControl, LineControl, LengthControl, ColorControl, FontControl, ChoiceControl, JsonControl, LinesControl, ListControl, RunsControl, MapControl,
 } from "./fields.js";
+import { CodeControl } from "./code-view.js";
 import { SourceControl } from "./assets.js";
 import { families, groundOf } from "./theme-styles.js";
 import { words, plain } from "./nodes.js";
@@ -49,12 +50,15 @@ function titleOf(/** @type {unknown} */ one) {
   return plain(header ?? key ?? name ?? content ?? text ?? (Array.isArray(body) ? tn(body.length, "{count} node", "{count} nodes") : ""));
 }
 
+/** Members of steps that are expressions. */
+const OF_FLOWS = ["skipIf", "when"];
+
 /**
  * The control for a value.
  * @param {ControlOf} all
  */
 export function Control(all) {
-  const { root, editing, pointer, schema, value, id, name, isRequired, invalid } = all;
+  const { root, editing, pointer, schema, value, id, name, isRequired, invalid, locked = false } = all;
   const change = (/** @type {unknown} */ next) => editing.set(pointer, next === "" && !isRequired ? undefined : next);
   const whole = resolve(root, schema);
   const found = choices(root, schema);
@@ -98,11 +102,11 @@ export function Control(all) {
       invalid=${invalid} placeholder=${whole.default} />`;
   if (type === "integer" || (type === "number" && typeof value !== "string")) return html`<${LineControl} id=${id} type="number" min=${kind.minimum}
       max=${kind.maximum} value=${value} placeholder=${whole.default} onChange=${change} invalid=${invalid} />`;
-  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "code") return html`<${CodeControl} id=${id} value=${value}
-      onChange=${change} />`;
+  if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "code") return html`<${CodeControl} ...${{ editing, pointer, id, value, label, locked }}
+      onChange=${(/** @type {string} */ next) => editing.set(pointer, next)} />`;
   if (name === "source" && get(editing.document.value, `${parent(pointer)}/type`) === "image") return html`<${SourceControl}
       ...${{ editing, pointer, id, value, invalid }} onChange=${change} />`;
-  if (called.includes("Expression")) return html`<${TextControl} ...${{ editing, pointer, id }} kind="expression" value=${value} onChange=${change}
+  if (called.includes("Expression") || (editing.icon && OF_FLOWS.includes(name))) return html`<${TextControl} ...${{ editing, pointer, id }} kind="expression" value=${value} onChange=${change}
       invalid=${invalid} placeholder=${t("such as customer.name")} />`;
   if (called.includes("StyleRef") && (value === undefined || typeof value === "string")) {
     return html`<${LineControl} id=${id} value=${value} list="style-names" onChange=${change} invalid=${invalid} placeholder=${t("name of a style")} />`;
@@ -146,7 +150,7 @@ export function Field({ root, editing, pointer, name, schema, isRequired, proble
       ${changedFrom && !locked && html`<button type="button" class="link small" onClick=${() => editing.set(pointer, undefined)}>
         ${t("Reset")}<span class="away"> ${t(words(name))}</span></button>`}</div>
     <fieldset class="bare" disabled=${locked}>
-      <${Control} ...${{ root, editing, pointer, schema, value, id, name, isRequired, invalid: own.some((one) => one.severity === "error") }} /></fieldset>
+      <${Control} ...${{ root, editing, pointer, schema, value, id, name, isRequired, locked, invalid: own.some((one) => one.severity === "error") }} /></fieldset>
     ${own.slice(0, 3).map((one) => html`<p class=${names("small", one.severity === "error" ? "bad-text" : "warn-text")}>
       ${one.message}${one.hint ? ` – ${one.hint}` : ""}</p>`)}
     ${own.length === 0 && about && html`<p class="small quiet">${about}</p>`}</div>`;

@@ -256,23 +256,6 @@ export function MapControl({ editing, pointer, value, id, label }) {
 }
 
 /**
- * The source of a code step.
- * @param {ControlProps<string | null>} props
- */
-export function CodeControl({ id, value, onChange }) {
-  const keys = (/** @type {PageEvent} */ event) => {
-    if (event.key !== "Tab" || event.shiftKey || event.ctrlKey) return;
-    event.preventDefault();
-    event.currentTarget.setRangeText("  ", event.currentTarget.selectionStart, event.currentTarget.selectionEnd, "end");
-    onChange(event.currentTarget.value);
-  };
-  return html`<div>
-    <textarea id=${id} class="area code" rows=${Math.min(24, Math.max(8, (value ?? "").split("\n").length + 1))} spellcheck="false"
-        value=${value ?? ""} onKeyDown=${keys} onInput=${(event) => onChange(event.currentTarget.value)}></textarea>
-    <p class="small quiet">${t("export default (input, ctx) => …: ctx.log, ctx.fetch, ctx.secrets. Shift Tab leaves the field.")}</p></div>`;
-}
-
-/**
  * A list of texts, one a line.
  * @param {ControlProps<string[]>} props
  */

@@ -5,8 +5,9 @@
 /** @import { Diagnostic, FlowDefinition, FlowEntry, FlowStep, Json, Place, RunEntry, Schema, Session } from "./types.js" */
 /** @typedef {Awaited<ReturnType<typeof load>>} Loaded a flow as the service has it, with its last runs */
 
-import { html, useSignal, useEffect, useMemo, memory, names } from "./base.js";
+import { html, signal, useSignal, useEffect, useMemo, memory, names } from "./base.js";
 import { asError, json, Problem, request, statusOf, tagOf } from "./api.js";
+import { capturedBy } from "./captured.js";
 import { EditedDocument } from "./edited-document.js";
 import { Form } from "./form.js";
 import { JsonControl } from "./fields.js";
@@ -28,6 +29,8 @@ class EditedFlow extends EditedDocument {
     super();
     this.key = key;
     this.icon = stepIcon;
+    /** What expressions see: the last run, or the test that is written. */
+    this.sample = signal(/** @type {Json} */ ({}));
     this.version = 0;
     this.stored = /** @type {FlowDefinition} */ ({});
   }
@@ -49,6 +52,16 @@ class EditedFlow extends EditedDocument {
     this.past.value = [];
     this.future.value = [];
     this.document.value = kept?.version === version ? kept.document : document;
+  }
+
+  /**
+   * Takes what expressions and code see.
+   * @param {RunEntry | null} run
+   * @param {Json} trigger
+   */
+  see(run, trigger) {
+    this.sample.value = capturedBy(run, trigger);
+    this.sampleSize = JSON.stringify(this.sample.value).length;
   }
 
   get isChanged() {
@@ -169,6 +182,7 @@ export function Flow({ name, session }) {
   const adding = useSignal(/** @type {Place | null} */ (null));
   const trigger = useSignal(/** @type {Json} */ (memory.get(`trigger.${name}`) ?? {}));
   useEffect(() => { if (value) editing.begin(value.found.flow, value.found.version); }, [value]);
+  useEffect(() => { if (value) editing.see(value.found.last, trigger.value); }, [value, trigger.value]);
   useUndoKeys(editing);
   // Read before anything is returned, so that what is shown follows it.
   const flow = editing.document.value;

@@ -4,9 +4,9 @@
 /** @import { Box, Diagnostic, Fields, Schema } from "./types.js" */
 /** @typedef {[string, Schema]} Property */
 
-import { html } from "./base.js";
+import { html, useMemo } from "./base.js";
 import { get, parent, last, escape } from "./pointer.js";
-import { resolve, chosen, schemaAt, isNodeList } from "./schema.js";
+import { resolve, chosen, schemaAt, isNodeList, typeOf } from "./schema.js";
 import { Control, Field } from "./field.js";
 import { Assets } from "./assets.js";
 import { Theme } from "./theme.js";
@@ -38,6 +38,8 @@ export function Form({ editing, root, problems, locked, box }) {
   const value = /** @type {Fields | undefined} */ (get(document, pointer));
   const found = pointer === "/page" ? root.properties?.page ?? {} : schemaAt(root, pointer, document);
   const schema = resolve(root, chosen(root, found, value ?? (pointer === "/page" ? {} : undefined)));
+  // What was folded when this was chosen stays there while it is set, so that a field does not leave who types in it.
+  const folded = useMemo(() => ({ names: /** @type {Set<string> | null} */ (null) }), [editing, pointer, typeOf(value)]);
   if (pointer === "/theme") return html`<${Theme} ...${{ editing, root, problems, locked }} />`;
   if (Array.isArray(value) || (value === undefined && pointer !== "/page")) {
     return html`<div class="form"><p class="quiet">${t("Choose a node in the outline or on the page.")}</p></div>`;
@@ -53,11 +55,13 @@ export function Form({ editing, root, problems, locked, box }) {
   const absent = editing.icon || pointer === "" ? [] : Object.entries(schema.properties ?? {}).filter(isAbsent).map(([name]) => name);
   const isStyle = schema.properties?.fontFamily !== undefined;
   const isMain = (/** @type {Property} */ [name]) => {
+    if (folded.names?.has(name)) return false;
     if (pointer === "" && LATER.has(name)) return false;
     return required.has(name) || value?.[name] !== undefined || FIRST.includes(name) || MAIN.includes(name) || (isStyle && OF_STYLES.includes(name));
   };
   const main = all.filter(isMain);
   const more = all.filter((one) => !isMain(one));
+  folded.names ??= new Set(more.map(([name]) => name));
   const type = String(value?.type ?? (pointer === "" ? (editing.icon ? "flow" : "document") : last(pointer)));
   const field = (/** @type {Property} */ [name, of]) => html`<${Field} key=${`${pointer}/${name}`}
       ...${{ root, editing, problems, locked, name, schema: of, pointer: `${pointer}/${escape(name)}`, isRequired: required.has(name) }} />`;

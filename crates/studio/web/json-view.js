@@ -16,7 +16,7 @@ import { t } from "./text.js";
 /** @type {Promise<Library> | null} */
 let library = null;
 /** The editor's library, which is loaded when a code view opens first. */
-const load = () => (library ??= import("./vendor-codemirror.js"));
+export const load = () => (library ??= import("./vendor-codemirror.js"));
 
 /** @param {string} text */
 const unquoted = (text) => {
@@ -116,25 +116,30 @@ function completions(cm, root, editing) {
   };
 }
 
-/** @param {Library} cm */
-function look(cm) {
+/**
+ * The look of code, by the colors of the page.
+ * @param {Library} cm
+ * @param {{[property: string]: string}} [size]
+ */
+export function look(cm, size = { height: "100%" }) {
   const theme = cm.EditorView.theme({
-    "&": { height: "100%", backgroundColor: "var(--bg)", color: "var(--text)", fontSize: "0.75rem" },
+    "&": { ...size, backgroundColor: "var(--bg)", color: "var(--text)", fontSize: "0.75rem" },
     ".cm-content, .cm-gutters": { fontFamily: "var(--mono)", lineHeight: "1.25rem" },
     ".cm-gutters": { backgroundColor: "var(--side)", color: "var(--text3)", borderRight: "1px solid var(--line)" },
-    ".cm-activeLine": { backgroundColor: "var(--hover)" }, ".cm-activeLineGutter": { backgroundColor: "var(--press)" },
+    "&.cm-focused": { outline: "none" }, ".cm-activeLine": { backgroundColor: "var(--hover)" }, ".cm-activeLineGutter": { backgroundColor: "var(--press)" },
     "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--soft2) !important" },
     ".cm-cursor": { borderLeftColor: "var(--text)" },
     ".cm-tooltip": { backgroundColor: "var(--raise)", border: "1px solid var(--line2)", borderRadius: "8px", color: "var(--text)" },
     ".cm-tooltip-autocomplete > ul > li": { fontFamily: "var(--mono)" },
     ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--soft2)", color: "var(--text)" },
-    ".cm-completionInfo": { maxWidth: "320px", fontFamily: "var(--sans)" },
+    ".cm-scroller": { overflow: "auto" }, ".cm-completionDetail": { color: "var(--text2)", fontStyle: "normal" },
+    ".cm-completionInfo": { maxWidth: "320px", fontFamily: "var(--sans)", whiteSpace: "pre-line" },
     ".cm-panels": { backgroundColor: "var(--side)", color: "var(--text)" },
   });
   const { tags } = cm;
   const colors = cm.HighlightStyle.define([
     { tag: tags.propertyName, color: "var(--code-name)" }, { tag: tags.string, color: "var(--code-string)" },
-    { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
+    { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: "var(--code-number)" }, { tag: tags.comment, color: "var(--text3)" },
   ]);
   return [theme, cm.syntaxHighlighting(colors)];
 }

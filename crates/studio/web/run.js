@@ -164,7 +164,8 @@ function Step({ row }) {
     ${log.length > 0 && html`<h3 class="field-box">${t("Log")}</h3>
       <pre class="program">${log.map((one) => `${one.level}  ${one.text}`).join("\n")}</pre>`}
     ${last && !last.error && log.length === 0 && last.output === undefined && html`<p class="quiet field-box">${t("It logged nothing.")}</p>`}
-    ${last?.output !== undefined && html`<h3 class="field-box">${t("Output")}</h3><pre class="program">${shownJson(last.output)}</pre>`}`;
+    ${last?.input !== undefined && html`<h3 class="field-box">${t("Input")}</h3><pre class="program" tabindex="0">${shownJson(last.input)}</pre>`}
+    ${last?.output !== undefined && html`<h3 class="field-box">${t("Output")}</h3><pre class="program" tabindex="0">${shownJson(last.output)}</pre>`}`;
 }
 
 /** @param {{run: RunEntry}} props */
@@ -174,6 +175,7 @@ function Result({ run }) {
       <pre class="program" tabindex="0">${shownJson(run.answer.body)}</pre>` : html`<p class="quiet">${ENDED.has(run.state) ? t("The flow has given no answer.") : t("The run has not answered yet.")}</p>`}
     ${run.output !== undefined && html`<h3 class="field-box">${t("Output of the last step")}</h3>
       <pre class="program" tabindex="0">${shownJson(run.output)}</pre>`}
+    ${run.trigger !== undefined && html`<h3 class="field-box">${t("Trigger")}</h3><pre class="program" tabindex="0">${shownJson(run.trigger)}</pre>`}
     <p class="field-box">
       <a class="button" href=${new URL(`runs/${run.id}/output`, root).href} download=${`${run.id}`}>
         <${Icon} name="download" />${t("Download the answer")}</a></p>`;

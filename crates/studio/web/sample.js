@@ -83,6 +83,9 @@ function merged(one, other) {
   return one.format === other.format ? one : { type: one.type };
 }
 
+/** Longest text of a value in short. */
+const MOST_BRIEF = 80;
+
 /**
  * A value in short: its text, or how much is in it.
  * @param {unknown} value
@@ -90,5 +93,5 @@ function merged(one, other) {
 export function brief(value) {
   if (Array.isArray(value)) return tn(value.length, "{count} row", "{count} rows");
   const isObject = value !== null && typeof value === "object";
-  return isObject ? tn(Object.keys(value).length, "{count} field", "{count} fields") : String(value);
+  return isObject ? tn(Object.keys(value).length, "{count} field", "{count} fields") : String(value).slice(0, MOST_BRIEF);
 }

@@ -2,12 +2,14 @@
 
 import { access } from "./text-de-access.js";
 import { assets } from "./text-de-assets.js";
+import { code } from "./text-de-code.js";
 import { names } from "./text-de-names.js";
 
 /** By their English words. */
 export const german = {
   ...access,
   ...assets,
+  ...code,
   ...names,
   "a caller that waits": "einem Aufrufer, der wartet",
   "A column for each field of the sample data": "Eine Spalte für jedes Feld der Beispieldaten",
@@ -107,7 +109,6 @@ export const german = {
   "every 5 seconds": "alle 5 Sekunden",
   "Everything is saved.": "Alles ist gespeichert.",
   "Export as NDJSON": "Als NDJSON ausgeben",
-  "export default (input, ctx) => …: ctx.log, ctx.fetch, ctx.secrets. Shift Tab leaves the field.": "export default (input, ctx) => …: ctx.log, ctx.fetch, ctx.secrets. Mit Umschalt-Tab verlassen Sie das Feld.",
   "Expression": "Ausdruck",
   "Failed": "Fehlgeschlagen",
   "failed": "fehlgeschlagen",

@@ -221,6 +221,7 @@ export interface StepReport {
   sandboxUs?: number;
   error?: { code: string; message: string };
   log?: { level: string; text: string }[];
+  input?: Json;
   output?: Json;
 }
 
@@ -237,6 +238,7 @@ export interface RunEntry {
   times?: { ingressUs?: number; queueUs?: number; provisionUs?: number; runUs?: number };
   error?: { step?: string; code?: string; message?: string };
   output?: Json;
+  trigger?: Json;
   answer?: { status: number; body: Json };
   steps?: StepReport[] | null;
 }

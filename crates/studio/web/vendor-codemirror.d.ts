@@ -71,6 +71,7 @@ export interface KeyBinding {
 }
 export interface Completion {
   label: string;
+  detail?: string;
   apply?: string;
   type?: string;
   info?: string;
@@ -79,12 +80,14 @@ export interface CompletionContext {
   readonly state: EditorState;
   readonly pos: number;
   readonly explicit: boolean;
+  matchBefore(pattern: RegExp): { from: number; to: number; text: string } | null;
 }
 export interface CompletionResult {
   from: number;
   to?: number;
   options: Completion[];
   filter?: boolean;
+  validFor?: RegExp;
 }
 export interface Mark {
   from: number;
@@ -98,7 +101,7 @@ export interface Tag {
 export declare class HighlightStyle {
   static define(rules: { tag: Tag | readonly Tag[]; color: string }[]): HighlightStyle;
 }
-export const tags: { readonly [name in "propertyName" | "string" | "number" | "bool" | "null"]: Tag };
+export const tags: { readonly [name in "propertyName" | "string" | "number" | "bool" | "null" | "keyword" | "comment"]: Tag };
 export const keymap: Facet<readonly KeyBinding[]>;
 export const closeBracketsKeymap: readonly KeyBinding[];
 export const defaultKeymap: readonly KeyBinding[];
@@ -114,7 +117,10 @@ export function foldGutter(): Extension;
 export function highlightActiveLine(): Extension;
 export function highlightActiveLineGutter(): Extension;
 export function highlightSelectionMatches(): Extension;
+export function indentOnInput(): Extension;
 export function json(): Extension;
+export function localCompletionSource(context: CompletionContext): CompletionResult | null;
+export const typescriptLanguage: Extension;
 export function lineNumbers(): Extension;
 export function lintGutter(): Extension;
 export function search(): Extension;

@@ -1,0 +1,31 @@
+// German words of the editor of code, and of what runs show.
+
+/** By their English words. */
+export const code = {
+  "A secret of the service; views of runs mask it.": "Ein Geheimnis des Dienstes; Ansichten von Läufen verdecken es.",
+  "Deletes a key.": "Löscht einen Schlüssel.",
+  "export default (input, ctx) => …: a point completes ctx, the input, and what comes of them.": "export default (input, ctx) => …: Ein Punkt ergänzt ctx, die Eingabe und was daraus wird.",
+  "Headers by their names in lower case.": "Kopfzeilen nach ihren Namen in Kleinbuchstaben.",
+  "How many pages it has.": "Wie viele Seiten es hat.",
+  "In the last run: {value}": "Im letzten Lauf: {value}",
+  "Input": "Eingabe",
+  "Its bytes as base64.": "Ihre Bytes als Base64.",
+  "Makes a document. The flow's `templates` must list the template.": "Erzeugt ein Dokument. `templates` des Ablaufs muss die Vorlage nennen.",
+  "Sends a request, by the rules of steps of the type http. Sixteen run at a time.": "Sendet eine Anfrage, nach den Regeln von Schritten des Typs http. Sechzehn laufen zugleich.",
+  "Stores a value under a key.": "Speichert einen Wert unter einem Schlüssel.",
+  "The body as a text.": "Der Inhalt als Text.",
+  "The body, read as JSON.": "Der Inhalt, als JSON gelesen.",
+  "The file itself.": "Die Datei selbst.",
+  "The ID of the run.": "Die ID des Laufs.",
+  "The key of the flow.": "Der Schlüssel des Ablaufs.",
+  "The path that ends a wait for a callback.": "Der Pfad, der das Warten auf einen Rückruf beendet.",
+  "The secrets that the flow's `secrets` lists.": "Die Geheimnisse, die `secrets` des Ablaufs nennt.",
+  "The status, such as 200.": "Der Status, etwa 200.",
+  "The value of a key, or null.": "Der Wert eines Schlüssels oder null.",
+  "This run.": "Dieser Lauf.",
+  "Values that last from one run to the next.": "Werte, die von einem Lauf zum nächsten bleiben.",
+  "What the format could not carry.": "Was das Format nicht wiedergeben konnte.",
+  "Whether the status is 200 to 299.": "Ob der Status 200 bis 299 ist.",
+  "Writes a line of the level {level}.": "Schreibt eine Zeile der Stufe {level}.",
+  "Writes a line to the log of the step.": "Schreibt eine Zeile in das Protokoll des Schritts.",
+};
