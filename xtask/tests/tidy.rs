@@ -129,7 +129,7 @@ fn libraries_stay_in_their_rooms() {
         ("minijinja::", "crates/document/src/expression/"),
         ("harfrust::", "crates/layout/src/"),
         ("lopdf::", "crates/pdf/"),
-        ("oxc::", "crates/script/"),
+        ("oxc::", "crates/script/ crates/studio/src/bundle/"),
         ("rquickjs::", "crates/script/"),
     ];
     let mut findings = Vec::new();

@@ -26,21 +26,25 @@ pub(crate) struct Wish(bool);
 
 impl Wish {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let accepted = headers
-            .get_all(ACCEPT_ENCODING)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .any(takes_gzip);
-        Self(accepted)
+        Self(accepts(headers, "gzip"))
     }
 }
 
-fn takes_gzip(part: &str) -> bool {
+/// Whether the client accepts a content coding, by its name.
+pub(crate) fn accepts(headers: &HeaderMap, coding: &str) -> bool {
+    headers
+        .get_all(ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|part| takes(part, coding))
+}
+
+fn takes(part: &str, wanted: &str) -> bool {
     let mut pieces = part.split(';').map(str::trim);
     let named = pieces
         .next()
-        .is_some_and(|coding| coding.eq_ignore_ascii_case("gzip"));
+        .is_some_and(|coding| coding.eq_ignore_ascii_case(wanted));
     let refused = pieces
         .filter_map(|piece| piece.strip_prefix("q="))
         .any(|quality| quality.parse::<f32>().is_ok_and(|quality| quality <= 0.0));
@@ -109,7 +113,16 @@ pub(crate) async fn compress(response: Response, wish: Wish) -> Response {
 }
 
 fn gzip(bytes: &Bytes) -> Option<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::fast());
+    gzip_at(Compression::fast(), bytes)
+}
+
+/// `bytes` by gzip at its highest level, for what is compressed once.
+pub(crate) fn smallest_gzip(bytes: &Bytes) -> Option<Vec<u8>> {
+    gzip_at(Compression::best(), bytes)
+}
+
+fn gzip_at(level: Compression, bytes: &Bytes) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
     encoder.write_all(bytes).ok()?;
     encoder.finish().ok()
 }

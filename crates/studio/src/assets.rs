@@ -2,9 +2,11 @@
 
 use crate::Asset;
 
-const SCRIPT: &str = "text/javascript; charset=utf-8";
+/// Media type of scripts.
+pub const SCRIPT: &str = "text/javascript; charset=utf-8";
 const JSON: &str = "application/json";
-const STYLE: &str = "text/css; charset=utf-8";
+/// Media type of style sheets.
+pub const STYLE: &str = "text/css; charset=utf-8";
 
 macro_rules! asset {
     ($name:literal, $media_type:expr) => {

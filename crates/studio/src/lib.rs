@@ -1,10 +1,16 @@
-//! Studio, the page for authors: its files, as plain ES modules that browsers run unchanged.
+//! Studio, the page for authors: its files, which are plain ES modules, and what browsers load.
 //!
 //! `vendor-` files in `web` are copies of published packages; `web/README.md` names them.
 
 mod assets;
+mod bundle;
 
-use self::assets::{ASSETS, GALLERY};
+use std::borrow::Cow;
+
+use self::assets::{ASSETS, GALLERY, SCRIPT, STYLE};
+
+/// The editor of code, a bundle that loads when it is needed.
+const CODE_EDITOR: &str = "vendor-codemirror.js";
 
 /// A file of Studio.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +49,78 @@ pub fn policy_for_frames(ancestors: &[String]) -> String {
     format!("{start}frame-ancestors {ancestors}")
 }
 
-/// All files besides the page, with those of the gallery.
-pub fn files() -> impl Iterator<Item = &'static Asset> {
-    ASSETS.iter().chain(GALLERY.iter().flatten())
+/// The scripts that browsers load, each with the modules that it imports.
+const SCRIPTS: [&str; 2] = ["main.js", "text-de.js"];
+/// The style sheet that browsers load, and those that it is made of.
+const SHEET: &str = "studio.css";
+const SHEETS: [&str; 4] = ["tokens.css", "parts.css", "editor.css", "work.css"];
+
+/// A file that browsers load.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// Name below `/studio/`.
+    pub name: &'static str,
+    /// Media type.
+    pub media_type: &'static str,
+    /// Content.
+    pub bytes: Cow<'static, [u8]>,
+}
+
+impl Served {
+    /// The content by brotli at its highest level, which takes seconds for a megabyte.
+    #[must_use]
+    pub fn brotli(&self) -> Vec<u8> {
+        let parameters = brotli::enc::BrotliEncoderParams {
+            quality: 11,
+            size_hint: self.bytes.len(),
+            ..Default::default()
+        };
+        let mut packed = Vec::new();
+        // Neither reading from memory nor writing to it fails.
+        let done = brotli::BrotliCompress(&mut &self.bytes[..], &mut packed, &parameters);
+        done.map(|_| packed).unwrap_or_default()
+    }
+}
+
+/// All files besides the page, with those of the gallery, as browsers load them: modules as one
+/// script, style sheets as one, without comments and with short names. It takes some 50 ms.
+///
+/// # Errors
+/// Modules cannot be joined.
+pub fn files() -> Result<Vec<Served>, String> {
+    let texts = ASSETS.iter().filter_map(|asset| {
+        let text = std::str::from_utf8(asset.bytes).ok()?;
+        Some((asset.name, text))
+    });
+    let texts: Vec<(&str, &str)> = texts.collect();
+    let mut served = Vec::new();
+    for name in SCRIPTS {
+        served.push(Served {
+            name,
+            media_type: SCRIPT,
+            bytes: bundle::link(&texts, name)?.into_bytes().into(),
+        });
+    }
+    let sheets = SHEETS
+        .iter()
+        .filter_map(|name| texts.iter().find(|(of, _)| of == name));
+    let sheets: Vec<&str> = sheets.map(|(_, text)| *text).collect();
+    served.push(Served {
+        name: SHEET,
+        media_type: STYLE,
+        bytes: bundle::joined(&sheets).into_bytes().into(),
+    });
+    let alone = ASSETS.iter().filter(|asset| {
+        let is_joined = asset.media_type == STYLE || asset.media_type == SCRIPT;
+        !is_joined || asset.name == CODE_EDITOR
+    });
+    let alone = alone.chain(GALLERY.iter().flatten());
+    served.extend(alone.map(|asset| Served {
+        name: asset.name,
+        media_type: asset.media_type,
+        bytes: asset.bytes.into(),
+    }));
+    Ok(served)
 }
 
 #[cfg(test)]
@@ -53,6 +128,45 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+
+    #[test]
+    fn browsers_load_few_files() {
+        let served = files().unwrap();
+        let names: Vec<&str> = served.iter().map(|one| one.name).collect();
+        assert_eq!(
+            names[..5],
+            [
+                "main.js",
+                "text-de.js",
+                "studio.css",
+                "icon.svg",
+                CODE_EDITOR
+            ]
+        );
+    }
+
+    /// Bytes by brotli of everything that a session in one language may load, but the editor of code
+    /// and the templates of the gallery, which are content. The aim is 80,000.
+    const MAX_PACKED_BYTES: usize = 78_000;
+
+    #[test]
+    fn studio_stays_small() {
+        let index = Served {
+            name: INDEX.name,
+            media_type: INDEX.media_type,
+            bytes: INDEX.bytes.into(),
+        };
+        let mut all = files().unwrap();
+        all.push(index);
+        let is_counted = |one: &&Served| {
+            !one.name.starts_with("gallery-") && ![CODE_EDITOR, "text-de.js"].contains(&one.name)
+        };
+        let sizes = all.iter().filter(is_counted);
+        let sizes: Vec<(&str, usize)> = sizes.map(|one| (one.name, one.brotli().len())).collect();
+        println!("{sizes:?}");
+        let sum: usize = sizes.iter().map(|(_, size)| size).sum();
+        assert!(sum <= MAX_PACKED_BYTES, "{sum} bytes: {sizes:?}");
+    }
 
     #[test]
     fn every_file_is_served() {

@@ -24,6 +24,19 @@ impl Page {
         }
     }
 
+    /// The same text in a content coding, under the same tag.
+    pub(crate) fn coded(&self, bytes: Vec<u8>) -> Self {
+        Self {
+            tag: self.tag.clone(),
+            bytes: bytes.into(),
+        }
+    }
+
+    /// The text.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
     /// Responds with the text, or 304 if the client has it.
     pub(crate) fn answer(
         &self,

@@ -1,6 +1,6 @@
 //! Studio: its files, and the sessions of its users.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Once, OnceLock};
 
 use axum::{
     body::Body,
@@ -9,10 +9,13 @@ use axum::{
 };
 use hyper::{
     HeaderMap, Method, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, SET_COOKIE},
+    header::{
+        CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue,
+        SET_COOKIE, VARY,
+    },
 };
 use platen_fault::{Code, Resource};
-use platen_studio::Asset;
+use platen_studio::Served;
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +25,7 @@ use super::page::Page;
 use crate::{
     auth::{Access, Caller, Keys, Scope},
     base_url,
+    compression::{accepts, smallest_gzip},
     intake::{Intake, body},
     operation::{self, IF_NONE_MATCH, Route, Tag, delete, get, header, path, post, text},
     problem::Problem,
@@ -95,15 +99,74 @@ impl Session {
     }
 }
 
-/// The files must match each other: browsers revalidate each one, usually with a 304.
+/// The files must match each other and the service: browsers revalidate each one, usually with a 304.
 const CACHE: &str = "no-cache";
 
 pub(super) static INDEX: LazyLock<Page> =
     LazyLock::new(|| Page::new(platen_studio::INDEX.bytes.to_vec()));
-static FILES: LazyLock<FxHashMap<&'static str, (&'static str, Page)>> = LazyLock::new(|| {
-    let page = |one: &'static Asset| (one.name, (one.media_type, Page::new(one.bytes.to_vec())));
-    platen_studio::files().map(page).collect()
+/// The files by their names; made at the first request, as that takes some time.
+static FILES: LazyLock<FxHashMap<&'static str, File>> = LazyLock::new(|| {
+    let files = platen_studio::files().unwrap_or_else(|error| {
+        tracing::error!(error, "Studio cannot be joined");
+        Vec::new()
+    });
+    let file = |served: Served| File {
+        plain: Page::new(served.bytes.to_vec()),
+        packed: OnceLock::new(),
+        served,
+    };
+    let files = files.into_iter().map(file);
+    files.map(|one| (one.served.name, one)).collect()
 });
+
+/// A file, and in which content codings it is there.
+struct File {
+    served: Served,
+    plain: Page,
+    packed: OnceLock<[(&'static str, Page); 2]>,
+}
+
+impl File {
+    /// The file as the client takes it.
+    fn answer(&self, method: &Method, headers: &HeaderMap) -> Response {
+        let media_type = self.served.media_type;
+        let packed = self.packed.get().into_iter().flatten();
+        let mut packed = packed.filter(|(coding, _)| accepts(headers, coding));
+        let Some((coding, page)) = packed.next() else {
+            return self.plain.answer(method, headers, media_type, CACHE);
+        };
+        let mut response = page.answer(method, headers, media_type, CACHE);
+        let of_response = response.headers_mut();
+        of_response.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
+        of_response.append(VARY, HeaderValue::from_static("accept-encoding"));
+        response
+    }
+
+    fn pack(&self) {
+        let brotli = self.plain.coded(self.served.brotli());
+        let gzip = smallest_gzip(self.plain.bytes()).map(|gzip| self.plain.coded(gzip));
+        if let Some(gzip) = gzip {
+            let _ = self.packed.set([("br", brotli), ("gzip", gzip)]);
+        }
+    }
+}
+
+/// The files. The first call begins to pack those that everybody loads, once and for all; until
+/// that is done, they are compressed for each request, as other texts are.
+async fn files() -> Result<&'static FxHashMap<&'static str, File>, Problem> {
+    static PACKING: Once = Once::new();
+    let made = tokio::task::spawn_blocking(|| LazyLock::force(&FILES)).await;
+    let files = made.map_err(|error| Problem::internal(error.to_string()))?;
+    PACKING.call_once(|| {
+        tokio::task::spawn_blocking(|| {
+            let scripts = FILES
+                .values()
+                .filter(|one| !one.served.name.ends_with(".json"));
+            scripts.for_each(File::pack);
+        });
+    });
+    Ok(files)
+}
 
 /// The routes of Studio.
 pub(crate) fn routes() -> Vec<Route<StudioApi>> {
@@ -167,11 +230,11 @@ pub(crate) async fn get_studio_file(
     headers: HeaderMap,
     Path(name): Path<String>,
 ) -> Result<Response, Problem> {
-    let Some((media_type, page)) = FILES.get(name.as_str()) else {
+    let Some(file) = files().await?.get(name.as_str()) else {
         let detail = "Studio has no such file; GET /studio is the page";
         return Err(Problem::new(Code::NotFound(Resource::Path), detail));
     };
-    Ok(page.answer(&method, &headers, media_type, CACHE))
+    Ok(file.answer(&method, &headers))
 }
 
 /// Whether this browser is signed in.
