@@ -560,6 +560,7 @@ const scenarios = {
     await page.getByLabel("Time", { exact: true }).selectOption({ label: "Last hour" });
     await page.waitForFunction(() => location.hash.includes("hours=1"));
     await page.getByRole("link", { name: run }).waitFor();
+    await page.getByRole("img", { name: /failed, since/ }).waitFor();
     const later = new Date(Date.now() + 3_600_000).toISOString();
     assert.equal((await (await api("GET", `runs?since=${later}`)).json()).runs.length, 0);
     await accessible(page, "runs");
@@ -712,6 +713,19 @@ const scenarios = {
     await signIn(page, `templates/${template.key}`);
     await page.locator(".page img").first().waitFor();
     const fifth = page.locator(".page", { has: page.getByAltText(/^Page 5 of/) });
+    await page.locator(".canvas").evaluate((canvas) => { canvas.scrollTop = (canvas.scrollHeight / 6) * 4; });
+    await fifth.waitFor();
+    // The list of pages shows where one is, and leads to others.
+    const small = page.getByRole("navigation", { name: "List of pages" });
+    await small.locator("[aria-current=page]", { hasText: "5" }).waitFor();
+    await small.getByRole("button", { name: "Page 2" }).click();
+    await page.getByRole("button", { name: "Page 2 of 6" }).waitFor();
+    await until(async () => (await small.locator("img").count()) >= 3);
+    await accessible(page, "list of pages");
+    if (pictures) writeFileSync(`${pictures}/pages.png`, await page.screenshot());
+    await small.getByRole("button", { name: "Page 5" }).click();
+    await page.getByRole("button", { name: "Page 5 of 6" }).click();
+    await small.waitFor({ state: "detached" });
     await page.locator(".canvas").evaluate((canvas) => { canvas.scrollTop = (canvas.scrollHeight / 6) * 4; });
     await fifth.waitFor();
     // A text on that page, found by a click on it.

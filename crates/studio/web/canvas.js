@@ -49,8 +49,7 @@ export function Canvas({ editing, preview, zoom }) {
   const box = useRef(null);
   const width = useSignal(600);
   const hover = useSignal(/** @type {string | null} */ (null));
-  /** The first and the last page in view. */
-  const view = useSignal([1, 1]);
+  const view = preview.inView;
   const fromPage = useRef(false);
   const pages = preview.pages.value;
   const first = pages.get(1) ?? [...pages.values()][0] ?? { width: 595, height: 842 };
@@ -77,6 +76,9 @@ export function Canvas({ editing, preview, zoom }) {
     return () => watch.disconnect();
   }, []);
   useLayoutEffect(look, [count, scale]);
+  useEffect(() => {
+    if (preview.goTo.value) box.current?.scrollTo({ top: tops[preview.goTo.value.page - 1] - GAP / 2 });
+  }, [preview.goTo.value]);
   useEffect(() => {
     // What was chosen elsewhere comes into view.
     if (fromPage.current) { fromPage.current = false; return; }

@@ -14,6 +14,7 @@ import { Drawer, grouped } from "./drawer.js";
 import { Palette } from "./palette.js";
 import { addField } from "./data-field.js";
 import { EditorTop } from "./editor-top.js";
+import { Thumbnails } from "./thumbnails.js";
 import { Toolbar } from "./toolbar.js";
 import { Publish, Copy } from "./editor-dialogs.js";
 import { DraftClash, SampleClash, saveNow } from "./save-state.js";
@@ -54,6 +55,7 @@ function Work({ editing, preview, root, locked, session }) {
   const view = useSignal("design");
   const zoom = useSignal(/** @type {"fit" | number} */ ("fit"));
   const drawer = useSignal(/** @type {boolean | null} */ (memory.get("drawer")) ?? innerHeight > 860);
+  const strip = useSignal(/** @type {boolean | null} */ (memory.get("pages")) ?? innerWidth > 1100);
   const tab = useSignal("data");
   const folded = useSignal(new Set(["/page"]));
   const dialog = useSignal(/** @type {string | null} */ (null));
@@ -64,6 +66,7 @@ function Work({ editing, preview, root, locked, session }) {
     if (editing.document.value && editing.sample.value) preview.changed();
   });
   useSignalEffect(() => { memory.set("drawer", drawer.value); });
+  useSignalEffect(() => { memory.set("pages", strip.value); });
   const problems = preview.problems.value;
   /** @type {Map<string, number>} */
   const pages = new Map();
@@ -105,10 +108,10 @@ function Work({ editing, preview, root, locked, session }) {
       ${isHtml ? html`<p class="notice">${t("An HTML template is edited as JSON.")}</p>` : html`<${Outline}
           ...${{ editing, root, problems, pages, folded, locked, say }} onField=${add} onAdd=${() => { if (!locked) dialog.value = "add"; }} />`}</aside>
     <main class="editor-page">
-      <${Toolbar} ...${{ preview, view: view.value, zoom, drawer, tab }} onView=${toView} />
+      <${Toolbar} ...${{ preview, view: view.value, zoom, drawer, tab, strip }} onView=${toView} />
       ${view.value === "json" ? html`<div class="halves">
-        <${JsonView} ...${{ editing, root, problems, locked }} /><${Canvas} ...${{ editing, preview, zoom }} /></div>` : html`<${Canvas}
-            ...${{ editing, preview, zoom }} />`}
+        <${JsonView} ...${{ editing, root, problems, locked }} /><${Canvas} ...${{ editing, preview, zoom }} /></div>` : html`<div class="sheets">
+        ${strip.value && preview.pageCount.value > 1 && html`<${Thumbnails} ...${{ editing, preview }} />`}<${Canvas} ...${{ editing, preview, zoom }} /></div>`}
       ${drawer.value && html`<${Drawer} ...${{ editing, problems, tab, locked, say }} onAdd=${add} onClose=${() => { drawer.value = false; }} />`}</main>
     <aside class="editor-form" aria-label=${t("Properties")}>${!isHtml && html`<${Form} ...${{ editing, root, problems, locked, box }} />`}</aside>
     <nav class="pane-tabs" aria-label=${t("Panes")}>${[["outline", t("Outline")], ["page", t("Page")], ["form", t("Properties")]].map(([name, label]) => html`<button

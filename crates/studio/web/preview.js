@@ -32,6 +32,9 @@ export class Preview {
     this.failed = signal(false);
     this.message = signal("");
     this.view = /** @type {[number, number]} */ ([1, 1]);
+    /** The first and the last page in view, and the page to go to. */
+    this.inView = signal([1, 1]);
+    this.goTo = signal(/** @type {{page: number} | null} */ (null));
     this.generation = 0;
     this.timer = 0;
     this.stop = /** @type {AbortController | null} */ (null);

@@ -6,6 +6,7 @@
 import { html, useSignal, useEffect } from "./base.js";
 import { asError, json, list } from "./api.js";
 import { Failure, Loading } from "./parts.js";
+import { RunBars } from "./run-bars.js";
 import { t, when, duration } from "./text.js";
 
 /** Time between looks at the list, in milliseconds. */
@@ -135,6 +136,7 @@ export function Runs() {
       <h2>${flow || state || hours ? t("No run matches the filter") : t("No runs yet")}</h2>
       <p>${t("A run appears here when a flow is started, by a webhook or by hand.")}</p>
       ${(flow || state || hours > 0) && html`<a class="button" href="#/runs">${t("Show all")}</a>`}</div>`}
+    ${all.length > 0 && html`<${RunBars} runs=${all} />`}
     ${all.length > 0 && html`<${RunTable} runs=${all} />`}
     ${next.value && html`<p class="field-box"><button type="button" class="button" onClick=${older}>${t("Show older runs")}</button></p>`}</main>`;
 }

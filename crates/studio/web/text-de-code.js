@@ -2,6 +2,7 @@
 
 /** By their English words. */
 export const code = {
+  "{ok} succeeded, {on} open or cancelled, {bad} failed, since {when}": "{ok} erfolgreich, {on} offen oder abgebrochen, {bad} fehlgeschlagen, seit {when}",
   "A secret of the service; views of runs mask it.": "Ein Geheimnis des Dienstes; Ansichten von Läufen verdecken es.",
   "Deletes a key.": "Löscht einen Schlüssel.",
   "export default (input, ctx) => …: a point completes ctx, the input, and what comes of them.": "export default (input, ctx) => …: Ein Punkt ergänzt ctx, die Eingabe und was daraus wird.",
@@ -10,6 +11,7 @@ export const code = {
   "In the last run: {value}": "Im letzten Lauf: {value}",
   "Input": "Eingabe",
   "Its bytes as base64.": "Ihre Bytes als Base64.",
+  "List of pages": "Liste der Seiten",
   "Makes a document. The flow's `templates` must list the template.": "Erzeugt ein Dokument. `templates` des Ablaufs muss die Vorlage nennen.",
   "Sends a request, by the rules of steps of the type http. Sixteen run at a time.": "Sendet eine Anfrage, nach den Regeln von Schritten des Typs http. Sechzehn laufen zugleich.",
   "Stores a value under a key.": "Speichert einen Wert unter einem Schlüssel.",

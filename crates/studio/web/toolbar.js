@@ -14,9 +14,9 @@ const [SMALLEST, LARGEST] = [0.25, 4];
 
 /**
  * The bar.
- * @param {{preview: Preview, view: string, onView: (name: string) => void, zoom: Signal<"fit" | number>, drawer: Signal<boolean>, tab: Signal<string>}} props
+ * @param {{preview: Preview, view: string, onView: (name: string) => void, zoom: Signal<"fit" | number>, drawer: Signal<boolean>, tab: Signal<string>, strip: Signal<boolean>}} props
  */
-export function Toolbar({ preview, view, onView, zoom, drawer, tab }) {
+export function Toolbar({ preview, view, onView, zoom, drawer, tab, strip }) {
   const problems = preview.problems.value;
   const change = (/** @type {number} */ by) => {
     const now = zoom.value === "fit" ? 1 : zoom.value;
@@ -25,6 +25,8 @@ export function Toolbar({ preview, view, onView, zoom, drawer, tab }) {
   return html`<div class="row toolbar">
     <div class="segments" role="tablist" aria-label=${t("View")}>${[["design", t("Design")], ["json", "JSON"]].map(([name, label]) => html`<button
         type="button" role="tab" aria-selected=${view === name} onClick=${() => onView(name)}>${label}</button>`)}</div>
+    ${view === "design" && preview.pageCount.value > 1 && html`<button type="button" class="button plain num" aria-pressed=${strip.value}
+        onClick=${() => { strip.value = !strip.value; }}><${Icon} name="page" />${t("Page {page} of {count}", { page: preview.inView.value[0], count: preview.pageCount.value })}</button>`}
     <span class="grow"></span>
     ${problems.length > 0 && html`<button type="button"
         class=${names("badge", problems.some((one) => one.severity === "error") ? "bad" : "warn", "as-button")}
