@@ -53,13 +53,11 @@ impl Config {
     }
 
     fn find_in_secrets(&self, findings: &mut Findings) {
-        if self.api_key_admin.is_empty() {
-            let advice = "no admin key is set: set one (openssl rand -hex 24)";
+        // With either, administrators make a key for each application, so that none needs theirs.
+        if self.api_key_admin.is_empty() && self.exposure.oidc.issuer.is_none() {
+            let advice = "no admin key and no identity provider are set, so nobody can make keys: \
+                          set one (openssl rand -hex 24)";
             findings.add("API_KEY_ADMIN", advice);
-        }
-        if self.api_key_render.is_empty() {
-            let advice = "no render key is set, so applications need an admin key: set one";
-            findings.add("API_KEY_RENDER", advice);
         }
         if self.metrics_token.is_none() {
             findings.add("METRICS_TOKEN", "/metrics is open to everyone: set a token");
