@@ -33,7 +33,8 @@ function provide(server, address, { alg, method, inToken }) {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const provider = new Provider(issuer, {
     clients: [{
-      client_id: CLIENT, client_secret: SECRET, redirect_uris: [`${address}/studio/sign-in/callback`], response_types: ["code"],
+      client_id: CLIENT, client_secret: SECRET, redirect_uris: [`${address}/studio/sign-in/callback`],
+      post_logout_redirect_uris: [`${address}/studio`], response_types: ["code"],
       grant_types: ["authorization_code"], id_token_signed_response_alg: alg, token_endpoint_auth_method: method,
     }],
     clientAuthMethods: [method],
@@ -92,8 +93,16 @@ const scenarios = {
       await page.getByText("user ada").first().waitFor();
       await page.getByRole("link", { name: "Audit log" }).click();
       await page.getByText("Sign in", { exact: true }).first().waitFor();
+      const idToken = cookies.find((one) => one.name === "platen_id_token");
+      assert.ok(idToken.httpOnly && idToken.sameSite === "Strict");
+      // The provider asks, and leads back; then it does not know her any more.
       await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("button", { name: "Yes, sign me out" }).click();
       await page.getByLabel("API key").waitFor();
+      assert.equal(new URL(page.url()).pathname, "/studio");
+      assert.deepEqual((await page.context().cookies(address)).map((one) => one.name), []);
+      await page.getByRole("link", { name: "Sign in with your organization" }).click();
+      await page.locator("input[name=login]").waitFor();
       const viewer = await fresh(address);
       await signIn(viewer, "vera");
       await viewer.getByText("read only").waitFor();

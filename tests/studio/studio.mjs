@@ -805,8 +805,28 @@ const scenarios = {
     assert.equal((await fetch(`${address}/templates`, { headers: { "X-Api-Key": secret } })).status, 403);
     await page.reload();
     await page.getByRole("row", { name: /Web shop.*just now/ }).waitFor();
-    await page.getByRole("button", { name: "Delete the key Web shop" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    // It may do more from now on; then another takes its place.
+    await page.getByRole("button", { name: "Change the key Web shop" }).click();
+    await page.getByLabel("What may it do?").selectOption("viewer");
+    await accessible(page, "a key that is changed");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("row", { name: /Web shop.*Viewer.*600 requests a minute/ }).waitFor();
+    assert.equal((await fetch(`${address}/templates`, { headers: { "X-Api-Key": secret } })).status, 200);
+    assert.equal((await render()).status, 403);
+    await page.getByRole("button", { name: "Rotate the key Web shop" }).click();
+    await page.getByLabel("How long does the old key stay valid?").selectOption({ label: "It ends at once" });
+    await accessible(page, "the rotation of a key");
+    await page.getByRole("button", { name: "Make the new key" }).click();
+    const next = await page.getByRole("textbox", { name: "API key" }).inputValue();
+    await page.getByRole("button", { name: "I have it" }).click();
+    const status = async (key) => (await fetch(`${address}/templates`, { headers: { "X-Api-Key": key } })).status;
+    assert.deepEqual([await status(secret), await status(next)], [401, 200]);
+    await page.getByRole("row", { name: /Web shop.*ended/ }).waitFor();
+    for (const left of [1, 0]) {
+      await page.getByRole("button", { name: "Delete the key Web shop" }).first().click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+      await until(async () => (await page.getByRole("button", { name: "Delete the key Web shop" }).count()) === left);
+    }
     await page.getByText("No keys yet").waitFor();
     assert.equal((await render()).status, 401);
     await page.getByRole("link", { name: "Audit log" }).click();

@@ -23,6 +23,10 @@ use crate::problem::Problem;
 const COOKIE_NAME: &str = "platen_session";
 /// Name of the cookie of a sign-in by a provider.
 const SIGN_IN: &str = "platen_sign_in";
+/// Name of the cookie of an ID token, which the provider gets when its user signs out.
+const ID_TOKEN: &str = "platen_id_token";
+/// Longer ID tokens are not kept: browsers take cookies of 4,096 bytes.
+const MAX_ID_TOKEN_BYTES: usize = 3_800;
 /// How long a user may take at the provider, in seconds.
 pub(crate) const SIGN_IN_SECONDS: u64 = 600;
 /// The header that a request with a cookie needs, unless it only reads.
@@ -91,6 +95,26 @@ pub(crate) fn begin_sign_in(value: &str, is_secure: bool) -> Option<HeaderValue>
 /// The header that deletes the cookie of a sign-in.
 pub(crate) fn end_sign_in(is_secure: bool) -> Option<HeaderValue> {
     cookie((SIGN_IN, ""), Duration::ZERO, "Lax", is_secure)
+}
+
+/// The cookie of the ID token of a session. Other sites cannot make a browser send it.
+pub(crate) fn keep_id_token(token: &str, is_secure: bool) -> Option<HeaderValue> {
+    let token = if token.len() <= MAX_ID_TOKEN_BYTES {
+        token
+    } else {
+        ""
+    };
+    cookie((ID_TOKEN, token), LIFETIME, "Strict", is_secure)
+}
+
+/// The header that deletes the cookie of an ID token.
+pub(crate) fn end_id_token(is_secure: bool) -> Option<HeaderValue> {
+    cookie((ID_TOKEN, ""), Duration::ZERO, "Strict", is_secure)
+}
+
+/// The ID token of the session of a request.
+pub(crate) fn id_token_of(headers: &HeaderMap) -> Option<&str> {
+    value_of(headers, ID_TOKEN).filter(|token| !token.is_empty())
 }
 
 /// The cookie of the sign-in that a browser has begun.

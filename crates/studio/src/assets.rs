@@ -74,6 +74,7 @@ pub const ASSETS: &[Asset] = &[
     asset!("icon.svg", "image/svg+xml"),
     asset!("icons.js", SCRIPT),
     asset!("json-view.js", SCRIPT),
+    asset!("key-dialogs.js", SCRIPT),
     asset!("keys.js", SCRIPT),
     asset!("labels.js", SCRIPT),
     asset!("main.js", SCRIPT),

@@ -70,7 +70,9 @@ function Nav({ session, onGo }) {
     <${Icon} name=${icon} /><span>${label}</span></a>`;
   const out = async () => {
     await request("DELETE", "studio/session").catch((error) => say(error.message, true));
-    signedOut.value = true;
+    // Who came from the identity provider signs out there, too, and comes back.
+    if (session.hasProvider) location.assign("studio/sign-out");
+    else signedOut.value = true;
   };
   return html`<nav class="nav" aria-label=${t("Main")}>
     <a class="brand" href="#/templates"><img src="studio/icon.svg" alt="Platen" width="20" height="20" /><b>Platen</b><span>Studio</span></a>

@@ -220,6 +220,17 @@ impl StoredKeys {
         Ok(is_stored)
     }
 
+    /// Replaces what a key is for, what it may do, its limit and its end, if `number` is still its
+    /// number; false otherwise.
+    ///
+    /// # Errors
+    /// There is no such key, or the store fails.
+    pub(crate) async fn update(&self, number: u64, key: NewKey) -> Result<bool, Error> {
+        let is_stored = self.store.update(number, key).await?;
+        self.changed().await?;
+        Ok(is_stored)
+    }
+
     /// Deletes a key.
     ///
     /// # Errors

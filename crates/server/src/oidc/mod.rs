@@ -146,7 +146,27 @@ impl Oidc {
         begun.is_some_and(|begun| begun.as_bytes().ct_eq(state.as_bytes()).into())
     }
 
-    /// Who a code stands for. Its state was checked. Blocks.
+    /// Where a browser signs out at the provider, if it announces that (OpenID Connect RP-Initiated
+    /// Logout 1.0); it comes back to `back`. Blocks.
+    ///
+    /// # Errors
+    /// The provider does not say where it is.
+    pub(crate) fn end(&self, id_token: &str, back: &str) -> Result<Option<String>, Error> {
+        let description = self.provider.description()?;
+        let Some(url) = &description.end_session_endpoint else {
+            return Ok(None);
+        };
+        let client_id = self.config.client_id.as_deref().unwrap_or_default();
+        let query = form(&[
+            ("id_token_hint", id_token),
+            ("client_id", client_id),
+            ("post_logout_redirect_uri", back),
+        ]);
+        let separator = if url.contains('?') { '&' } else { '?' };
+        Ok(Some(format!("{url}{separator}{query}")))
+    }
+
+    /// Who a code stands for, and the ID token that says so. Its state was checked. Blocks.
     ///
     /// # Errors
     /// The provider fails, or its token is refused.
@@ -157,7 +177,7 @@ impl Oidc {
         issuer: Option<&str>,
         redirect_uri: &str,
         now: u64,
-    ) -> Result<User, Error> {
+    ) -> Result<(User, String), Error> {
         let description = self.provider.description()?;
         let is_named = description.authorization_response_iss_parameter_supported;
         let expected = self.config.issuer.as_deref();
@@ -165,14 +185,14 @@ impl Oidc {
         if issuer.is_some() && issuer != expected || issuer.is_none() && is_named {
             return Err(Refusal::Issuer.into());
         }
-        let claims = self.provider.claims(&Exchange {
+        let (claims, id_token) = self.provider.claims(&Exchange {
             code,
             verifier: &self.derived("pkce", state),
             redirect_uri,
             nonce: &self.derived("nonce", state),
             now,
         })?;
-        Ok(self.user(&claims))
+        Ok((self.user(&claims), id_token))
     }
 
     fn user(&self, claims: &Json) -> User {

@@ -36,6 +36,8 @@ pub(super) struct Description {
     token_endpoint: String,
     jwks_uri: String,
     userinfo_endpoint: Option<String>,
+    /// OpenID Connect RP-Initiated Logout 1.0.
+    pub(super) end_session_endpoint: Option<String>,
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
     /// RFC 9207: the answer to a sign-in names the issuer.
     #[serde(default)]
@@ -134,6 +136,7 @@ impl Provider {
             &found.jwks_uri,
         ];
         let all = all.into_iter().chain(&found.userinfo_endpoint);
+        let all = all.chain(&found.end_session_endpoint);
         if let Some(plain) = all.into_iter().find(|url| !url.starts_with(scheme)) {
             return Err(Error::Plain(plain.chars().take(200).collect()));
         }
@@ -161,8 +164,8 @@ impl Provider {
         Ok(found)
     }
 
-    /// The claims about the user whom a code stands for. Blocks.
-    pub(super) fn claims(&self, exchange: &Exchange<'_>) -> Result<Json, Error> {
+    /// The claims about the user whom a code stands for, and the ID token that has them. Blocks.
+    pub(super) fn claims(&self, exchange: &Exchange<'_>) -> Result<(Json, String), Error> {
         let description = self.description()?;
         let tokens = self.exchange(&description, exchange)?;
         let client_id = self.config.client_id.as_deref().unwrap_or_default();
@@ -180,7 +183,8 @@ impl Provider {
             read = id_token::verify(&tokens.id_token, &keys, &expected);
         }
         let claims = read?;
-        self.with_user_info(&description, tokens.access_token.as_deref(), claims)
+        let claims = self.with_user_info(&description, tokens.access_token.as_deref(), claims)?;
+        Ok((claims, tokens.id_token))
     }
 
     fn exchange(

@@ -10,7 +10,7 @@ use axum::{
 };
 use hyper::{
     HeaderMap, StatusCode,
-    header::{CACHE_CONTROL, HeaderValue, LOCATION},
+    header::{CACHE_CONTROL, ETAG, HeaderValue, IF_MATCH, LOCATION},
 };
 use platen_fault::{Code, Resource, What};
 use platen_storage::{Error, NewKey, StoredKey};
@@ -21,13 +21,15 @@ use serde_json::json;
 use crate::{
     auth::{Access, Actor, Keys, Role, Scope, make_key, now_unix_ms, scopes_of},
     intake::{Intake, body},
-    operation::{self, Content, Route, Tag, delete, get, path, post},
+    operation::{self, Content, Route, Tag, delete, get, path, post, put},
     problem::Problem,
     respond::{self, moment},
 };
 
 /// Longest name of a key, in characters.
 const MAX_NAME: usize = 100;
+/// Longest time that a rotated key stays valid.
+const MAX_GRACE_SECONDS: u32 = 30 * 86_400;
 /// Highest limit of requests per minute.
 const MAX_PER_MINUTE: u32 = 10_000_000;
 
@@ -57,6 +59,21 @@ pub(crate) struct CreateKeyRequest {
     /// Requests per minute, in place of the limit of all clients (RATE_LIMIT_MAX).
     #[schemars(range(min = 1, max = 10_000_000))]
     requests_per_minute: Option<u32>,
+}
+
+/// How a key is replaced by another.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RotateKeyRequest {
+    /// How long the key stays valid beside the new one, in seconds: 0 to 2,592,000 (30 days); a day
+    /// by default. A key that ends earlier ends as before.
+    #[serde(default = "a_day")]
+    #[schemars(range(min = 0, max = 2_592_000))]
+    grace_seconds: u32,
+}
+
+fn a_day() -> u32 {
+    86_400
 }
 
 /// A key, without its secret.
@@ -135,6 +152,18 @@ pub(crate) fn routes() -> Vec<Route<KeyApi>> {
             .summary("Reads an API key, without its secret.")
             .parameter(id())
             .answer(200, operation::json::<KeyDocument>()),
+        put("/keys/{id}", update_key)
+            .summary("Replaces what an API key is for, what it may do, its limit and its end.")
+            .parameter(id())
+            .expects_version()
+            .body(operation::json::<CreateKeyRequest>())
+            .answer(200, operation::json::<KeyDocument>()),
+        post("/keys/{id}/rotation", rotate_key)
+            .summary("Makes an API key that may do the same, and lets the old one end.")
+            .parameter(id())
+            .body(operation::json::<RotateKeyRequest>())
+            .answer(201, operation::json::<NewKeyDocument>())
+            .answer_headers(&[("Location", "Path of the new key.")]),
         delete("/keys/{id}", delete_key)
             .summary("Deletes an API key. Requests and sessions that use it get 401 from then on.")
             .parameter(id())
@@ -194,17 +223,24 @@ pub(crate) async fn get_key(
     State(api): State<KeyApi>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let found = find(&api, &id).await?;
-    Ok(unstored(respond::json(StatusCode::OK, &found)))
+    Ok(one(find(&api, &id).await?))
 }
 
-async fn find(api: &KeyApi, id: &str) -> Result<KeyDocument, Problem> {
+/// A key, with the tag that a change of it is based on.
+fn one(stored: StoredKey) -> Response {
+    let tag = HeaderValue::try_from(format!("\"{}\"", stored.number));
+    let mut response = unstored(respond::json(StatusCode::OK, &KeyDocument::from(stored)));
+    if let Ok(tag) = tag {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}
+
+async fn find(api: &KeyApi, id: &str) -> Result<StoredKey, Problem> {
     let keys = api.keys.stored.list().await;
     let mut keys = keys.map_err(|error| problem(&error))?.into_iter();
     let found = keys.find(|one| one.key.id == id);
-    found
-        .map(KeyDocument::from)
-        .ok_or_else(|| problem(&Error::NotFound))
+    found.ok_or_else(|| problem(&Error::NotFound))
 }
 
 /// Makes a key.
@@ -221,12 +257,17 @@ pub(crate) async fn create_key(
     }
     let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
     let request: CreateKeyRequest = body::parse(&bytes)?;
+    make(&api, checked(request)?, &actor).await
+}
+
+/// Stores a new key, and answers with its secret.
+async fn make(api: &KeyApi, wanted: NewKey, actor: &Actor) -> Result<Response, Problem> {
     let made = make_key().map_err(|error| Problem::internal(error.to_string()))?;
     let new = NewKey {
         id: made.id.clone(),
         hash: made.hash,
         created_by: actor.name(),
-        ..checked(request)?
+        ..wanted
     };
     let is_stored = api.keys.stored.create(new).await;
     if !is_stored.map_err(|error| problem(&error))? {
@@ -236,11 +277,75 @@ pub(crate) async fn create_key(
     }
     let document = NewKeyDocument {
         secret: made.secret,
-        key: find(&api, &made.id).await?,
+        key: find(api, &made.id).await?.into(),
     };
     let mut response = unstored(respond::json(StatusCode::CREATED, &document));
     if let Ok(place) = HeaderValue::try_from(format!("/keys/{}", made.id)) {
         response.headers_mut().insert(LOCATION, place);
+    }
+    Ok(response)
+}
+
+/// Replaces what a key may do, without another secret.
+pub(crate) async fn update_key(
+    State(api): State<KeyApi>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let based_on = headers.get(IF_MATCH).ok_or_else(|| {
+        let detail = "send If-Match with the ETag of GET /keys/{id}, or `*`";
+        Problem::new(Code::PreconditionRequired(Resource::Key), detail)
+    })?;
+    let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
+    let wanted = checked(body::parse(&bytes)?)?;
+    let current = find(&api, &id).await?;
+    let tag = format!("\"{}\"", current.number);
+    let is_current = based_on
+        .to_str()
+        .is_ok_and(|tags| tags.split(',').any(|one| ["*", &tag].contains(&one.trim())));
+    let key = NewKey {
+        id: current.key.id,
+        hash: current.key.hash,
+        created_by: current.key.created_by,
+        ..wanted
+    };
+    let update = api.keys.stored.update(current.number, key);
+    if !is_current || !update.await.map_err(|error| problem(&error))? {
+        let detail = "somebody else has changed the key: read it again";
+        return Err(Problem::new(
+            Code::PreconditionFailed(Resource::Key),
+            detail,
+        ));
+    }
+    Ok(one(find(&api, &id).await?))
+}
+
+/// Makes a key that may do the same, and lets the old one end.
+pub(crate) async fn rotate_key(
+    State(api): State<KeyApi>,
+    Extension(actor): Extension<Actor>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
+    let request: RotateKeyRequest = body::parse(&bytes)?;
+    if request.grace_seconds > MAX_GRACE_SECONDS {
+        let detail = "`graceSeconds` is 0 to 2,592,000, which is 30 days";
+        return Err(Problem::new(Code::InvalidRequest, detail));
+    }
+    let old = find(&api, &id).await?;
+    let response = make(&api, old.key.clone(), &actor).await?;
+    let end = now_unix_ms() + i64::from(request.grace_seconds) * 1_000;
+    let end = old.key.expires_unix_ms.map_or(end, |known| known.min(end));
+    let ended = NewKey {
+        expires_unix_ms: Some(end),
+        ..old.key
+    };
+    let update = api.keys.stored.update(old.number, ended);
+    if !update.await.map_err(|error| problem(&error))? {
+        tracing::warn!(id, "a rotated key was changed meanwhile, and does not end");
     }
     Ok(response)
 }

@@ -78,6 +78,17 @@ pub(crate) fn routes() -> Vec<Route<SignInApi>> {
             .answer_is("To Studio.")
             .answer_headers(&[("Location", "Where to go."), ("Set-Cookie", "The session.")])
             .problems(&[400, 404]),
+        get("/studio/sign-out", sign_out)
+            .summary(
+                "Ends the session of a user, at the identity provider, too, if it announces how.",
+            )
+            .answer(303, Content::default())
+            .answer_is("To the provider, which leads back to Studio, or to Studio.")
+            .answer_headers(&[
+                ("Location", "Where to go."),
+                ("Set-Cookie", "The end of the session."),
+            ])
+            .problems(&[404]),
     ];
     let all = all.into_iter();
     all.map(|one| one.access(Access::Open).tag(Tag::Service))
@@ -95,9 +106,14 @@ impl SignInApi {
     /// The address that the provider sends the browser back to. It is one of those that are
     /// registered there, so a forged `Host` leads nowhere.
     fn redirect_uri(&self, uri: &Uri, headers: &HeaderMap) -> String {
+        format!("{}{CALLBACK}", self.base(uri, headers))
+    }
+
+    /// The address of the service, as the browser has it.
+    fn base(&self, uri: &Uri, headers: &HeaderMap) -> String {
         let known = self.public_url.as_deref().map(str::to_owned);
         let known = known.or_else(|| base_url::current().map(|base| base.0.to_string()));
-        let base = known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             let host = headers.get(HOST).and_then(|host| host.to_str().ok());
             let host = uri.authority().map(|host| host.as_str()).or(host);
             let scheme = if self.sessions.is_secure {
@@ -106,8 +122,7 @@ impl SignInApi {
                 "http"
             };
             format!("{scheme}://{}", host.unwrap_or("localhost"))
-        });
-        format!("{base}{CALLBACK}")
+        })
     }
 
     fn is_secure(&self) -> bool {
@@ -184,12 +199,13 @@ pub(crate) async fn finish_sign_in(
 ) -> Result<Response, Problem> {
     let oidc = api.oidc()?;
     let is_secure = api.is_secure();
-    let back = |how: &str, session| {
+    let back = |how: &str, cookies: [Option<HeaderValue>; 2]| {
         let place = match how {
             "" => "../../studio".to_owned(),
             how => format!("../../studio?signIn={how}"),
         };
-        Ok(redirect(&place, [session::end_sign_in(is_secure), session]))
+        let end = session::end_sign_in(is_secure);
+        Ok(redirect(&place, [end].into_iter().chain(cookies)))
     };
     let given = [&answer.code, &answer.state, &answer.iss]
         .into_iter()
@@ -199,34 +215,60 @@ pub(crate) async fn finish_sign_in(
     let cookie = session::sign_in_of(&headers).unwrap_or_default();
     if is_long || !oidc.belongs(cookie, &state, now()) {
         info!("an answer of the identity provider belongs to no sign-in of this browser");
-        return back("failed", None);
+        return back("failed", [None, None]);
     }
     let code = match (answer.code, answer.error.as_deref()) {
         (Some(code), None) => code,
-        (_, Some("access_denied")) => return back("cancelled", None),
+        (_, Some("access_denied")) => return back("cancelled", [None, None]),
         (_, error) => {
             let error: String = error.unwrap_or("no code").chars().take(100).collect();
             warn!(error, "the identity provider signs nobody in");
-            return back("failed", None);
+            return back("failed", [None, None]);
         }
     };
     let redirect_uri = api.redirect_uri(&uri, &headers);
     let user = blocking(&api.slots, move || {
         oidc.finish(&code, &state, answer.iss.as_deref(), &redirect_uri, now())
     });
-    let user = match user.await {
-        Ok(user) => user,
+    let (user, id_token) = match user.await {
+        Ok(found) => found,
         Err(error) => {
             warn!(cause = chain(&error), "a sign-in failed");
-            return back("failed", None);
+            return back("failed", [None, None]);
         }
     };
     if user.roles.is_empty() {
         info!(user = user.name, "a user without a role was refused");
-        return back("no-role", None);
+        return back("no-role", [None, None]);
     }
     let session = signed_in(&api, user, &context, &peer.ip().to_string()).await;
-    back("", session)
+    back("", [session, session::keep_id_token(&id_token, is_secure)])
+}
+
+/// Signs out who has signed in at the provider, there, too. Only a page of this service brings the
+/// ID token: a link of another site changes nothing.
+pub(crate) async fn sign_out(
+    State(api): State<SignInApi>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let oidc = api.oidc()?;
+    let studio = "../studio";
+    let Some(id_token) = session::id_token_of(&headers).map(str::to_owned) else {
+        return Ok(redirect(studio, []));
+    };
+    let back = format!("{}/studio", api.base(&uri, &headers));
+    let place = blocking(&api.slots, move || oidc.end(&id_token, &back)).await;
+    let place = place.unwrap_or_else(|error| {
+        warn!(
+            cause = chain(&error),
+            "a user was signed out here, and not at the identity provider"
+        );
+        None
+    });
+    let is_secure = api.is_secure();
+    let ends = [session::end(is_secure), session::end_id_token(is_secure)];
+    Ok(redirect(place.as_deref().unwrap_or(studio), ends))
 }
 
 /// The cookie of a user's session, which the audit log knows of.

@@ -12,11 +12,18 @@ pub trait KeyStore: Send + Sync {
     /// All keys, oldest first.
     fn list(&self) -> StoreFuture<'_, Vec<StoredKey>>;
 
-    /// A mark of the set of keys: it differs whenever keys were made or deleted since.
+    /// A mark of the set of keys: it differs whenever keys were made, changed or deleted since.
     fn mark(&self) -> StoreFuture<'_, KeysMark>;
 
     /// Stores a key; false if there are [`MAX_KEYS`] already.
     fn create(&self, key: NewKey) -> StoreFuture<'_, bool>;
+
+    /// Replaces what a key is for, what it may do, its limit and its end, if its number is still
+    /// `number`. The key gets a new number. False if somebody else has changed it since.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound).
+    fn update(&self, number: u64, key: NewKey) -> StoreFuture<'_, bool>;
 
     /// Deletes a key.
     ///
@@ -65,7 +72,7 @@ pub struct NewKey {
 pub struct StoredKey {
     /// What was stored.
     pub key: NewKey,
-    /// Position among all keys, ascending.
+    /// Number of its last change among all changes of keys, ascending.
     pub number: u64,
     /// When it was made, in milliseconds since 1970-01-01T00:00:00Z.
     pub created_unix_ms: i64,

@@ -56,6 +56,26 @@ async fn contract(store: &dyn KeyStore) {
     let used: Vec<_> = all.iter().map(|one| one.last_used_unix_ms).collect();
     assert_eq!(used, [None, Some(9), Some(7)]);
     assert!(!is_new(store).await, "uses change no set of keys");
+    // A change is based on a state, and changes the mark.
+    let changed = NewKey {
+        name: "Key b, renamed".to_owned(),
+        roles: "operator".to_owned(),
+        ..limited
+    };
+    let before = all[1].clone();
+    let update = store.update(before.number, changed.clone()).await;
+    assert!(update.unwrap());
+    assert!(is_new(store).await);
+    let after = store.list().await.unwrap();
+    assert_eq!(
+        (&after[1].key, after[1].last_used_unix_ms),
+        (&changed, Some(9))
+    );
+    assert!(after[1].number > all[2].number);
+    let stale = store.update(before.number, changed.clone()).await;
+    assert!(!stale.unwrap(), "somebody else was first");
+    let unknown = store.update(before.number, new("z")).await;
+    assert!(matches!(unknown, Err(Error::NotFound)));
     store.delete("b".into()).await.unwrap();
     assert!(is_new(store).await);
     let again = store.delete("b".into()).await;

@@ -46,7 +46,7 @@ impl KeyStore for Keys {
             Box::pin(async move {
                 let list = "SELECT number, id, name, hash, roles, scopes, requests_per_minute,
                          created_by, expires_unix_ms, created_unix_ms, last_used_unix_ms
-                     FROM api_keys ORDER BY number LIMIT $1";
+                     FROM api_keys ORDER BY created_unix_ms, number LIMIT $1";
                 let rows = connection.query(list, &[&i64::from(MAX_KEYS)]).await?;
                 Ok(rows.iter().map(stored).collect::<Result<_, _>>()?)
             })
@@ -97,6 +97,39 @@ impl KeyStore for Keys {
                         ],
                     )
                     .await?;
+                Ok(!rows.is_empty())
+            })
+        })
+    }
+
+    fn update(&self, number: u64, key: NewKey) -> StoreFuture<'_, bool> {
+        let lane = self.database.lane_of(shard_of(&key.id));
+        let key = Arc::new(key);
+        self.database.write(lane, move |connection| {
+            let key = Arc::clone(&key);
+            Box::pin(async move {
+                let update = "UPDATE api_keys SET number = DEFAULT, name = $3, roles = $4,
+                         scopes = $5, requests_per_minute = $6, expires_unix_ms = $7
+                     WHERE id = $1 AND number = $2 RETURNING number";
+                let rows = connection
+                    .query(
+                        update,
+                        &[
+                            &key.id,
+                            &(number as i64),
+                            &key.name,
+                            &key.roles,
+                            &key.scopes,
+                            &key.requests_per_minute.map(i64::from),
+                            &key.expires_unix_ms,
+                        ],
+                    )
+                    .await?;
+                if rows.is_empty() {
+                    let find = "SELECT number FROM api_keys WHERE id = $1";
+                    let found = connection.query(find, &[&key.id]).await?;
+                    found.first().ok_or(Error::NotFound)?;
+                }
                 Ok(!rows.is_empty())
             })
         })

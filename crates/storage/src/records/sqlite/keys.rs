@@ -43,7 +43,7 @@ impl KeyStore for Keys {
             let mut statement = connection.prepare_cached(
                 "SELECT number, id, name, hash, roles, scopes, requests_per_minute, created_by,
                      expires_unix_ms, created_unix_ms, last_used_unix_ms
-                 FROM api_keys ORDER BY number LIMIT ?1",
+                 FROM api_keys ORDER BY created_unix_ms, number LIMIT ?1",
             )?;
             let rows = statement.query_map([MAX_KEYS], stored)?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -86,6 +86,38 @@ impl KeyStore for Keys {
                     MAX_KEYS
                 ])?;
             Ok(inserted > 0)
+        })
+    }
+
+    fn update(&self, number: u64, key: NewKey) -> StoreFuture<'_, bool> {
+        self.database.write(move |transaction| {
+            // Numbers are not given again, so that no two sets of keys have the same mark.
+            transaction
+                .prepare_cached("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'api_keys'")?
+                .execute([])?;
+            let updated = transaction
+                .prepare_cached(
+                    "UPDATE api_keys SET
+                         number = (SELECT seq FROM sqlite_sequence WHERE name = 'api_keys'),
+                         name = ?3, roles = ?4, scopes = ?5, requests_per_minute = ?6,
+                         expires_unix_ms = ?7
+                     WHERE id = ?1 AND number = ?2",
+                )?
+                .execute(params![
+                    key.id,
+                    number as i64,
+                    key.name,
+                    key.roles,
+                    key.scopes,
+                    key.requests_per_minute,
+                    key.expires_unix_ms
+                ])?;
+            let find = "SELECT count(*) FROM api_keys WHERE id = ?1";
+            let mut find = transaction.prepare_cached(find)?;
+            match find.query_row([&key.id], |row| row.get::<_, i64>(0))? {
+                0 => Err(Error::NotFound),
+                _ => Ok(updated > 0),
+            }
         })
     }
 
