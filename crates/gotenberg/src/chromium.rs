@@ -155,6 +155,10 @@ async fn respond(
         Output::Picture(options) => options.selector.clone().unwrap_or_default(),
         Output::Pdf(options) => options.page_ranges.clone(),
     };
+    let awaited = page.wait.iter().find_map(|wait| match wait {
+        Wait::DefinedExpression(expression) => Some(expression.clone()),
+        _ => None,
+    });
     let job = Job {
         key: Some(key),
         source,
@@ -164,7 +168,8 @@ async fn respond(
         timeout: api.render_timeout,
     };
     let printed = api.chromium.print(job).await;
-    let printed = printed.map_err(|problem| in_gotenbergs_words(problem, &asked))?;
+    let printed = printed
+        .map_err(|problem| in_gotenbergs_words(problem, &asked, &awaited.unwrap_or_default()))?;
     let report = &printed.report;
     check_status(report.status, &failing.page)?;
     check_resources(&report.statuses, &failing.resources, &failing.ignored)?;
@@ -192,9 +197,14 @@ async fn respond(
     Ok(response)
 }
 
-/// Gotenberg's words for a selector that selects nothing and for page ranges that are none.
-fn in_gotenbergs_words(mut problem: Problem, asked: &str) -> Problem {
-    if problem.detail.starts_with("selector: no element") {
+/// Gotenberg's words for a selector that selects nothing, for page ranges that are none, and for an
+/// expression that is `awaited` and never becomes anything.
+fn in_gotenbergs_words(mut problem: Problem, asked: &str, awaited: &str) -> Problem {
+    if problem.detail.starts_with("waitForExpression:") {
+        problem.detail = format!(
+            "The expression '{awaited}' (waitForExpression) returned an exception or undefined"
+        );
+    } else if problem.detail.starts_with("selector: no element") {
         problem.detail =
             format!("The selector '{asked}' (selector) matched no element with a visible box");
     } else if problem.detail.starts_with("pageRanges: Page range exceeds") {

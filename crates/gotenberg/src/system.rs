@@ -100,7 +100,8 @@ async fn get_prometheus_metrics(State(api): State<FormApi>) -> Response {
             let _ = writeln!(text, "# TYPE {metric} gauge\n{metric} {value}");
         }
     }
-    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    let kind =
+        HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
     ([(CONTENT_TYPE, kind)], text).into_response()
 }
 

@@ -328,7 +328,7 @@ impl Operations {
             attach(&mut document, &self.attachments)?;
         }
         if let Some(how) = &self.archive {
-            archive(&mut document, how, &file.name)?;
+            archive(&mut document, how, &file.name, conditions.checkpoint)?;
         }
         if let Some(how) = &self.optimization {
             optimize(&mut document, how, conditions.checkpoint)?;

@@ -14,7 +14,7 @@ const MAX_OBJECTS: usize = 50_000;
 /// Maximum size of all their streams, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 /// Maximum size of the decompressed content of a page or form, in bytes.
-pub(crate) const MAX_CONTENT: usize = 16 << 20;
+pub(crate) const MAX_CONTENT: usize = 4 << 20;
 /// Maximum depth of an object, and of the page tree.
 const MAX_DEPTH: usize = 50;
 

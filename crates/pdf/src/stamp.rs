@@ -251,7 +251,10 @@ impl<'s> Copier<'s> {
     ) -> Result<(ObjectId, (f32, f32)), Error> {
         let source = self.source;
         let page_of = source.get_dictionary(page)?;
-        let content = source.get_page_content_with_limit(page, MAX_CONTENT)?;
+        let content = source.get_page_content_with_limit(page, MAX_CONTENT);
+        let content = content.map_err(|_| {
+            Error::Malformed("the content of a page is damaged or larger than 4 MiB")
+        })?;
         self.content += content.len();
         if self.content > MAX_ALL_CONTENT {
             return Err(Error::TooLarge {

@@ -128,7 +128,7 @@ export function Runs() {
       <select class="select" aria-label=${t("State")} value=${state} onChange=${(event) => filter("state", event.currentTarget.value)}>
         <option value="">${t("All states")}</option>
         ${STATES.map((one) => html`<option value=${one} selected=${one === state}>${words()[one]}</option>`)}</select>
-      <select class="select" aria-label=${t("Time")} value=${String(hours)} onChange=${(event) => filter("hours", event.currentTarget.value)}>
+      <select class="select" aria-label=${t("Time")} value=${hours > 0 ? String(hours) : ""} onChange=${(event) => filter("hours", event.currentTarget.value)}>
         <option value="">${t("Any time")}</option>
         ${SPANS.map((one) => html`<option value=${one} selected=${one === hours}>${span(one)}</option>`)}</select></div>
     ${failure.value && html`<${Failure} error=${failure.value} />`}${!runs.value && !failure.value && html`<${Loading} />`}

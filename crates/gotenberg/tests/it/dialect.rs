@@ -255,7 +255,7 @@ fn the_front_page_and_the_icon_name_the_request() {
         ("/version", "text/plain; charset=UTF-8"),
         (
             "/prometheus/metrics",
-            "text/plain; version=0.0.4; charset=utf-8",
+            "text/plain; version=0.0.4; charset=utf-8; escaping=underscores",
         ),
     ] {
         let answer = app.send("GET", path, &[("gotenberg-trace", "mine")], b"");

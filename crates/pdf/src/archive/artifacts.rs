@@ -14,23 +14,29 @@ use crate::{
 };
 
 /// Maximum number of bytes of content of all pages.
-const MAX_CONTENT: usize = 256 << 20;
+const MAX_CONTENT: usize = 64 << 20;
+/// Maximum number of bytes of a page's content, which takes a hundred times that while it is looked
+/// at; pages with more stay as they are.
+const MAX_PAGE: usize = 2 << 20;
 /// Maximum depth of marked content.
 const MAX_DEPTH: usize = 1_000;
 
-/// Marks what no page's structure has.
-pub(super) fn mark(document: &mut Document) -> Result<(), Error> {
-    let mut left = MAX_CONTENT;
+/// Marks what no page's structure has. Calls `checkpoint` before each page.
+pub(super) fn mark(document: &mut Document, checkpoint: &dyn Fn()) -> Result<(), Error> {
+    let mut done = 0;
     let pages: Vec<ObjectId> = document.page_iter().collect();
     for page in pages {
-        let mut content = Vec::new();
-        for id in document.get_page_contents(page) {
-            let Ok(Object::Stream(stream)) = document.get_object(id) else {
-                continue;
-            };
-            content.extend(stream.get_plain_content_with_limit(left)?);
-            content.push(b'\n');
-            left = left.saturating_sub(content.len());
+        checkpoint();
+        let Some(content) = content_of(document, page) else {
+            continue;
+        };
+        done += content.len();
+        if done > MAX_CONTENT {
+            return Err(Error::TooLarge {
+                what: "bytes of content",
+                count: done,
+                most: MAX_CONTENT,
+            });
         }
         let resources = inherited(document, document.get_dictionary(page)?, b"Resources");
         let resources = resources.as_ref().and_then(|it| resolve(document, it));
@@ -48,6 +54,25 @@ pub(super) fn mark(document: &mut Document) -> Result<(), Error> {
         document.get_dictionary_mut(page)?.set("Contents", stream);
     }
     Ok(())
+}
+
+/// The content of a page; `None` where it is too much, or cannot be unpacked.
+fn content_of(document: &Document, page: ObjectId) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    for id in document.get_page_contents(page) {
+        let Ok(Object::Stream(stream)) = document.get_object(id) else {
+            continue;
+        };
+        let Ok(part) = stream.get_plain_content_with_limit(MAX_PAGE) else {
+            return None;
+        };
+        content.extend(part);
+        content.push(b'\n');
+        if content.len() > MAX_PAGE {
+            return None;
+        }
+    }
+    Some(content)
 }
 
 /// Whether a form XObject that is drawn has structure of its own.

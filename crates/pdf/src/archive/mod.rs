@@ -67,8 +67,14 @@ impl Part {
     }
 }
 
-/// Makes `document`, of the file `name`, archival, accessible or both.
-pub(crate) fn archive(document: &mut Document, archive: &Archive, name: &str) -> Result<(), Error> {
+/// Makes `document`, of the file `name`, archival, accessible or both. Calls `checkpoint` before
+/// pages that it looks at.
+pub(crate) fn archive(
+    document: &mut Document,
+    archive: &Archive,
+    name: &str,
+    checkpoint: &dyn Fn(),
+) -> Result<(), Error> {
     let mut reasons = Vec::new();
     if archive.part != Part::None {
         mend::mend(document, &mut reasons)?;
@@ -80,7 +86,7 @@ pub(crate) fn archive(document: &mut Document, archive: &Archive, name: &str) ->
     if archive.accessible {
         let stem = name.strip_suffix(".pdf").unwrap_or(name).trim();
         let title = Some(stem).filter(|stem| archive.lenient && !stem.is_empty());
-        accessible(document, title, &mut reasons)?;
+        accessible(document, title, &mut reasons, checkpoint)?;
         if !archive.lenient {
             artifacts::check_figures(document, &mut reasons);
         }
@@ -134,7 +140,7 @@ pub fn make_accessible(file: &[u8], name: &str, limits: &Limits) -> Result<Vec<u
         lenient: true,
         extension: None,
     };
-    archive(&mut document, &how, name)?;
+    archive(&mut document, &how, name, &|| {})?;
     save(&mut document, has_compressed_objects(file))
 }
 
@@ -264,6 +270,7 @@ fn accessible(
     document: &mut Document,
     title: Option<&str>,
     reasons: &mut Vec<String>,
+    checkpoint: &dyn Fn(),
 ) -> Result<(), Error> {
     let catalog = document.catalog()?;
     if value(document, catalog, b"StructTreeRoot").is_none() {
@@ -294,6 +301,6 @@ fn accessible(
             document.get_dictionary_mut(page)?.set("Tabs", "S");
         }
     }
-    artifacts::mark(document)?;
+    artifacts::mark(document, checkpoint)?;
     annotations::name_links(document)
 }

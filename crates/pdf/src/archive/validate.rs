@@ -94,7 +94,7 @@ fn look(document: &mut Document, how: &Archive, problems: &mut Vec<String>) -> R
         output_intent(document)?;
     }
     if how.accessible {
-        accessible(document, None, problems)?;
+        accessible(document, None, problems, &|| {})?;
         artifacts::check_figures(document, problems);
     }
     Ok(())

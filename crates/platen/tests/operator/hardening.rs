@@ -24,7 +24,6 @@ fn weak_settings_stop_the_start_and_are_all_said() {
     let said = refusal(&mut command);
     for subject in [
         "API_KEY_ADMIN",
-        "API_KEY_RENDER",
         "METRICS_TOKEN",
         "CHILD_ISOLATION",
         "RENDER_ISOLATION",
