@@ -25,6 +25,7 @@ mod plain;
 mod profile;
 mod program;
 mod remote;
+mod socket;
 mod soffice;
 mod staged_input;
 mod starter;

@@ -28,6 +28,7 @@ use crate::{
     profile::{self, Template},
     program::{Installation, find_allocator, find_libreoffice_in},
     remote::{self, Lease, Members},
+    socket::connect,
 };
 
 /// Starts and supervises LibreOffice processes.
@@ -180,7 +181,7 @@ impl Soffice {
         })?;
         let process = spawner.spawn(launch.command(&installation), folder)?;
         let stream = loop {
-            match UnixStream::connect(&launch.pipe).await {
+            match connect(&launch.pipe).await {
                 Ok(stream) => break stream,
                 Err(_) if process.handle().is_running() => {
                     tokio::time::sleep(POLL_INTERVAL).await;
