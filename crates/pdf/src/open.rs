@@ -4,7 +4,7 @@ use lopdf::{Document, LoadOptions, Object, ObjectId, xref::XrefRecovery};
 
 use crate::{
     Error,
-    repair::unreadable,
+    repair::{find_streams, unreadable},
     table::wrong_entries,
     write::{compact, plain},
 };
@@ -97,10 +97,13 @@ fn parse(
         ..LoadOptions::default()
     };
     match Document::load_mem_with_options(bytes, options) {
-        Ok(document) => match unreadable(&document, bytes) {
-            Some(number) => Err(Error::Unreadable(number)),
-            None => Ok(document),
-        },
+        Ok(mut document) => {
+            let lost = unreadable(&document, bytes);
+            match lost.or_else(|| find_streams(&mut document, bytes)) {
+                Some(number) => Err(Error::Unreadable(number)),
+                None => Ok(document),
+            }
+        }
         Err(lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_)) => Err(Error::Encrypted),
         Err(error) => Err(error.into()),
     }

@@ -88,6 +88,54 @@ pub(crate) fn unreadable(document: &Document, bytes: &[u8]) -> Option<u32> {
     broken.into_iter().find(|number| lost.contains(number))
 }
 
+/// Finds the data of streams whose dictionary does not say how long they are, which the parser leaves
+/// empty: up to `endstream`, as other readers do. Returns the number of one without an end.
+pub(crate) fn find_streams(document: &mut Document, bytes: &[u8]) -> Option<u32> {
+    // Twice the file: objects without an end would be looked through again and again.
+    let mut left = bytes.len().saturating_mul(2);
+    // What was encrypted has been decrypted by now; these data are not.
+    let is_plain = !document.was_encrypted();
+    for (id, object) in &mut document.objects {
+        let Object::Stream(stream) = object else {
+            continue;
+        };
+        if stream.start_position.is_none() || !stream.content.is_empty() {
+            continue;
+        }
+        let offset = match document.reference_table.get(id.0) {
+            Some(XrefEntry::Normal { offset, .. }) => *offset as usize,
+            _ => return Some(id.0),
+        };
+        let object = bytes.get(offset..).unwrap_or_default();
+        match stream_data(&object[..object.len().min(left)]) {
+            Some((data, used)) if is_plain && points_at(bytes, offset, id.0 as usize) => {
+                left -= used;
+                stream.set_content(data.to_vec());
+            }
+            _ => return Some(id.0),
+        }
+    }
+    None
+}
+
+/// The data of the stream that `object` is, and where they end.
+fn stream_data(object: &[u8]) -> Option<(&[u8], usize)> {
+    let find = |text: &[u8], from: usize| {
+        let place = object[from..].windows(text.len()).position(|it| it == text);
+        Some(from + place?)
+    };
+    let key = find(b"stream", 0)? + b"stream".len();
+    let start = match object.get(key..)? {
+        [b'\r', b'\n', ..] => key + 2,
+        [b'\r' | b'\n', ..] => key + 1,
+        _ => key,
+    };
+    let end = find(b"endstream", start)?;
+    let data = &object[start..end];
+    let data = data.strip_suffix(b"\n").unwrap_or(data);
+    Some((data.strip_suffix(b"\r").unwrap_or(data), end))
+}
+
 /// Whether an object may be a stream of objects or a table, which the parser has taken apart.
 fn is_container(object: &[u8]) -> bool {
     let head = &object[..object.len().min(CONTAINER_BYTES)];

@@ -2,8 +2,10 @@
 
 use platen_pdf::{
     Conditions, Error, Limits, NamedFile, NewSignature, NoteKind, Operations, describe, merge,
-    page_count, prepare_signature, read_text,
+    page_count, prepare_signature, read_text, write_metadata,
 };
+
+use serde_json::json;
 
 use crate::fixture::{check, has_all, of_chromium, texts};
 
@@ -114,6 +116,15 @@ fn a_file_with_an_object_that_cannot_be_read_is_refused() {
     for whole in [ended("endstream"), file(" ")] {
         assert_eq!(page_count(&whole, &limits).expect("pages"), 1);
     }
+    for length in ["", "/Length/Potato"] {
+        let file = file(&format!("<<{length}>>stream\n{content}\nendstream"));
+        let metadata = serde_json::from_value(json!({"Title": "x"})).expect("metadata");
+        let made = write_metadata(&file, &metadata, &limits).expect("a file");
+        let made = String::from_utf8_lossy(&made).into_owned();
+        assert!(made.contains(content), "{made}");
+    }
+    let endless = file(&format!("<<>>stream\n{content}\n"));
+    assert!(page_count(&endless, &limits).is_err(), "it has no end");
     let error = page_count(&ended("enxstream"), &limits).expect_err("its text would be lost");
     assert_eq!(
         error.to_string(),
