@@ -39,8 +39,11 @@ pub(crate) struct StepView {
 
 /// What people see of the values of a run.
 pub(super) struct Capture<'a> {
-    /// Hides secrets.
+    /// Hides secrets, and the token of the run's callback.
     pub mask: &'a Mask,
+    /// Hides secrets in the answer, by which the flow may give the path of its callback to its
+    /// caller.
+    pub answers: &'a Mask,
 }
 
 impl Capture<'_> {

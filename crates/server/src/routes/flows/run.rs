@@ -165,6 +165,7 @@ fn document(api: &FlowApi, run: &Run, details: Option<&Details<'_>>) -> RunDocum
     let capture = Capture {
         // The token of its callback is for who the flow gives it to.
         mask: &api.flows.mask.with(&run.token),
+        answers: &api.flows.mask,
     };
     RunDocument {
         progress: api.deferred.progress(run),

@@ -116,7 +116,7 @@ impl RunDocument {
                 Some(_) => masked("output").unwrap_or_default(),
                 None => Json::Null,
             },
-            answer: answer.map(|_| capture.mask.value(&read(&run.answer))),
+            answer: answer.map(|_| capture.answers.value(&read(&run.answer))),
             trigger: trigger.map(|trigger: Json| capture.shown(&trigger)),
             steps,
             ..Self::summary(run)
