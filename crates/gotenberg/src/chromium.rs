@@ -151,14 +151,7 @@ async fn respond(
     let stages = Stages::of_conversion(&mut form, !changes.is_nothing(), conversion)?;
     form.values.refuse_restrictions()?;
     let (source, key) = source(&mut form, from, &output).await?;
-    let asked = match &output {
-        Output::Picture(options) => options.selector.clone().unwrap_or_default(),
-        Output::Pdf(options) => options.page_ranges.clone(),
-    };
-    let awaited = page.wait.iter().find_map(|wait| match wait {
-        Wait::DefinedExpression(expression) => Some(expression.clone()),
-        _ => None,
-    });
+    let asked = Asked::of(&page, &output);
     let job = Job {
         key: Some(key),
         source,
@@ -168,8 +161,7 @@ async fn respond(
         timeout: api.render_timeout,
     };
     let printed = api.chromium.print(job).await;
-    let printed = printed
-        .map_err(|problem| in_gotenbergs_words(problem, &asked, &awaited.unwrap_or_default()))?;
+    let printed = printed.map_err(|problem| in_gotenbergs_words(problem, &asked))?;
     let report = &printed.report;
     check_status(report.status, &failing.page)?;
     check_resources(&report.statuses, &failing.resources, &failing.ignored)?;
@@ -197,9 +189,37 @@ async fn respond(
     Ok(response)
 }
 
+/// What a form asks for and an error may be about.
+struct Asked {
+    /// The selector, or the page ranges.
+    what: String,
+    /// The expression that is waited for.
+    awaited: String,
+}
+
+impl Asked {
+    fn of(page: &PageOptions, output: &Output) -> Self {
+        let awaited = page.wait.iter().find_map(|wait| match wait {
+            Wait::DefinedExpression(expression) => Some(expression.clone()),
+            _ => None,
+        });
+        Self {
+            what: match output {
+                Output::Picture(options) => options.selector.clone().unwrap_or_default(),
+                Output::Pdf(options) => options.page_ranges.clone(),
+            },
+            awaited: awaited.unwrap_or_default(),
+        }
+    }
+}
+
 /// Gotenberg's words for a selector that selects nothing, for page ranges that are none, and for an
-/// expression that is `awaited` and never becomes anything.
-fn in_gotenbergs_words(mut problem: Problem, asked: &str, awaited: &str) -> Problem {
+/// expression that is waited for and never becomes anything.
+fn in_gotenbergs_words(mut problem: Problem, asked: &Asked) -> Problem {
+    let Asked {
+        what: asked,
+        awaited,
+    } = asked;
     if problem.detail.starts_with("waitForExpression:") {
         problem.detail = format!(
             "The expression '{awaited}' (waitForExpression) returned an exception or undefined"

@@ -7,6 +7,7 @@
 //! requests.
 
 mod address;
+mod error;
 mod request;
 mod stop;
 mod trust;
@@ -14,7 +15,8 @@ mod url_rules;
 
 pub use self::{
     address::{HostPattern, is_public},
-    request::{Answer, Error, NoConnection, Outbound, RequestLimits, Settings, is_reserved},
+    error::{Error, NoConnection},
+    request::{Answer, Outbound, RequestLimits, Settings, is_reserved},
     trust::{TlsRefusal, Trust, trusted_by_system},
     url_rules::UrlRules,
 };

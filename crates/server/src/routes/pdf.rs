@@ -94,6 +94,13 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
             )
             .problems(&[413, 415, 422]),
     ];
+    all.push(validation(&files));
+    all.extend(pdf_extract::routes(&files));
+    all
+}
+
+/// The route that validates files.
+fn validation(files: &Json) -> Route<PdfApi> {
     let validated = json!({
         "files": files,
         "standard": {
@@ -102,20 +109,19 @@ pub(crate) fn routes() -> Vec<Route<PdfApi>> {
         },
         "accessible": {"type": "boolean", "description": "Whether it is to satisfy PDF/UA-1."},
     });
-    all.push(
-        post("/pdf/validate", validate_files)
-            .kind(Kind::Render)
-            .tag(Tag::Render)
-            .summary("Validates PDF files, by name: whether they satisfy PDF/A or PDF/UA.")
-            .body(form(validated, json!(["files"])))
-            .answer(
-                200,
-                description("application/json", json!({"type": "object"})),
-            )
-            .problems(&[413, 415, 422]),
-    );
-    all.extend(pdf_extract::routes(&files));
-    all
+    post("/pdf/validate", validate_files)
+        .kind(Kind::Render)
+        .tag(Tag::Render)
+        .summary("Validates PDF files, by name: whether they satisfy PDF/A or PDF/UA.")
+        .body(description(
+            "multipart/form-data",
+            json!({"type": "object", "required": ["files"], "properties": validated}),
+        ))
+        .answer(
+            200,
+            description("application/json", json!({"type": "object"})),
+        )
+        .problems(&[413, 415, 422])
 }
 
 /// A form that was read.
