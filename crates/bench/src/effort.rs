@@ -46,27 +46,31 @@ impl Effort {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const EFFORT: Effort = Effort {
+impl Effort {
+    /// Of the tests.
+    pub(crate) const SMALL: Self = Self {
         samples: 10,
         min_rounds: 3,
         max_rounds: 5,
         cell_seconds: 600,
         pack_seconds: 600,
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn less_is_said_part_by_part() {
-        assert!(EFFORT.less_than(&EFFORT).is_empty());
+        assert!(Effort::SMALL.less_than(&Effort::SMALL).is_empty());
         let quick = Effort {
             samples: 2,
             max_rounds: 4,
-            ..EFFORT
+            ..Effort::SMALL
         };
         assert_eq!(
-            quick.less_than(&EFFORT),
+            quick.less_than(&Effort::SMALL),
             ["2 instead of 10 a round", "4 instead of 5 rounds at most"]
         );
     }

@@ -223,14 +223,6 @@ mod tests {
     use super::*;
     use crate::name::{Document, RenderName};
 
-    const EFFORT: Effort = Effort {
-        samples: 10,
-        min_rounds: 3,
-        max_rounds: 5,
-        cell_seconds: 600,
-        pack_seconds: 600,
-    };
-
     fn rounds(effort: Effort, cells: usize, is_narrow: bool) -> usize {
         let mut rounds = Rounds::new(effort, cells, &Recorder::new("render"));
         while rounds.go_on(|| is_narrow) {}
@@ -239,13 +231,17 @@ mod tests {
 
     #[test]
     fn rounds_end_with_a_narrow_interval_or_at_a_bound() {
-        assert_eq!(rounds(EFFORT, 2, true), 3, "compared cells have the least");
-        assert_eq!(rounds(EFFORT, 1, true), 1);
-        assert_eq!(rounds(EFFORT, 2, false), 5);
+        assert_eq!(
+            rounds(Effort::SMALL, 2, true),
+            3,
+            "compared cells have the least"
+        );
+        assert_eq!(rounds(Effort::SMALL, 1, true), 1);
+        assert_eq!(rounds(Effort::SMALL, 2, false), 5);
         let none = |cell_seconds, pack_seconds| Effort {
             cell_seconds,
             pack_seconds,
-            ..EFFORT
+            ..Effort::SMALL
         };
         assert_eq!(rounds(none(0, 600), 2, false), 1);
         assert_eq!(rounds(none(600, 0), 2, false), 1);
@@ -284,7 +280,7 @@ mod tests {
         let mut recorder = Recorder::new("test");
         let effort = Effort {
             max_rounds: 2,
-            ..EFFORT
+            ..Effort::SMALL
         };
         in_turns(effort, Vec::from(contenders), &mut recorder).unwrap();
         assert_eq!(*order.lock().unwrap(), ["a", "b", "b", "a"]);

@@ -12,7 +12,7 @@ use crate::{
 pub const MAX_REQUESTS: usize = 20_000;
 /// Clients at a time.
 pub const MAX_CLIENTS: usize = 64;
-/// Seconds of the whole run, apart from the round that ends it.
+/// Duration of the whole run in seconds; a round that has begun is completed.
 pub const MAX_SECONDS: u64 = 600;
 
 /// A service that was already running.

@@ -7,7 +7,7 @@ use lopdf::{Document, Object, ObjectId, xref::XrefEntry};
 
 use crate::{
     Error, Limits,
-    open::{open, save},
+    open::{open, save, value},
     table::{END_BYTES, points_at, wrong_entries},
 };
 
@@ -91,24 +91,34 @@ pub(crate) fn unreadable(document: &Document, bytes: &[u8]) -> Option<u32> {
 /// Finds the data of streams whose dictionary does not say how long they are, which the parser leaves
 /// empty: up to `endstream`, as other readers do. Returns the number of one without an end.
 pub(crate) fn find_streams(document: &mut Document, bytes: &[u8]) -> Option<u32> {
+    let has_no_length = |object: &Object| match object {
+        Object::Stream(stream) => {
+            let length = value(document, &stream.dict, b"Length");
+            stream.content.is_empty() && length.is_none_or(|length| length.as_i64().is_err())
+        }
+        _ => false,
+    };
+    let objects = document.objects.iter();
+    let ids: Vec<ObjectId> = objects
+        .filter(|(_, object)| has_no_length(object))
+        .map(|(id, _)| *id)
+        .collect();
+    // Positions count from the header (annex H.3).
+    let mut heads = bytes.windows(5).take(END_BYTES);
+    let bytes = &bytes[heads.position(|it| it == b"%PDF-").unwrap_or_default()..];
     // Twice the file: objects without an end would be looked through again and again.
     let mut left = bytes.len().saturating_mul(2);
-    // What was encrypted has been decrypted by now; these data are not.
-    let is_plain = !document.was_encrypted();
-    for (id, object) in &mut document.objects {
-        let Object::Stream(stream) = object else {
-            continue;
-        };
-        if stream.start_position.is_none() || !stream.content.is_empty() {
-            continue;
-        }
+    for id in ids {
         let offset = match document.reference_table.get(id.0) {
             Some(XrefEntry::Normal { offset, .. }) => *offset as usize,
             _ => return Some(id.0),
         };
         let object = bytes.get(offset..).unwrap_or_default();
-        match stream_data(&object[..object.len().min(left)]) {
-            Some((data, used)) if is_plain && points_at(bytes, offset, id.0 as usize) => {
+        let found = stream_data(&object[..object.len().min(left)]);
+        // What was encrypted has been decrypted by now; these data are not.
+        let is_sound = !document.was_encrypted() && points_at(bytes, offset, id.0 as usize);
+        match (found, document.objects.get_mut(&id)) {
+            (Some((data, used)), Some(Object::Stream(stream))) if is_sound => {
                 left -= used;
                 stream.set_content(data.to_vec());
             }

@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use process::is_missing;
+use process::{fetched, is_missing};
 use serde_json::Value as Json;
 
 /// Permission to copy, as pdf.js numbers it (ISO 32000-2, table 22).
@@ -22,9 +22,7 @@ fn root() -> PathBuf {
 
 /// Where pdf.js is; `None`, said aloud, if it is missing.
 fn pdfjs() -> Option<PathBuf> {
-    let home = std::env::var("HOME").unwrap_or_default();
-    let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| format!("{home}/.cache"));
-    let folder = PathBuf::from(cache).join("platen/pdfjs");
+    let folder = fetched("pdfjs");
     let node = Command::new("node").arg("--version").output().is_ok();
     let found = node && folder.join("node_modules/pdfjs-dist").is_dir();
     (!is_missing("pdf.js", found)).then_some(folder)

@@ -1,4 +1,4 @@
-//! More connections at the same rate: what waits in a queue shows in the upper percentiles (the
+//! More connections at the same rate: requests in a queue raise the upper percentiles (the
 //! example in Puma's notes on wrk).
 
 use super::{

@@ -1,5 +1,6 @@
 //! Whether PDF files satisfy a standard, by its name.
 
+use platen_document::work;
 use platen_pdf::{FileError, Limits, Validation};
 use serde_json::Value as Json;
 
@@ -23,6 +24,6 @@ pub fn validate_pdf(
         (None, false) => None,
         _ => Some(archive(standard, accessible)?),
     };
-    let found = platen_pdf::validate(bytes, how.as_ref(), &Limits::default());
+    let found = platen_pdf::validate(bytes, how.as_ref(), &Limits::default(), &work::look);
     found.map_err(|error| PdfChangeError::Pdf(FileError { name: None, error }))
 }

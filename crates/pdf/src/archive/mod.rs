@@ -76,21 +76,7 @@ pub(crate) fn archive(
     checkpoint: &dyn Fn(),
 ) -> Result<(), Error> {
     let mut reasons = Vec::new();
-    if archive.part != Part::None {
-        mend::mend(document, &mut reasons)?;
-        annotations::mend(document, &mut reasons)?;
-        check::check(document, &mut reasons);
-        attached(document, archive.part, &mut reasons)?;
-        output_intent(document)?;
-    }
-    if archive.accessible {
-        let stem = name.strip_suffix(".pdf").unwrap_or(name).trim();
-        let title = Some(stem).filter(|stem| archive.lenient && !stem.is_empty());
-        accessible(document, title, &mut reasons, checkpoint)?;
-        if !archive.lenient {
-            artifacts::check_figures(document, &mut reasons);
-        }
-    }
+    conform(document, archive, name, &mut reasons, checkpoint)?;
     if !reasons.is_empty() {
         reasons.sort();
         reasons.dedup();
@@ -122,6 +108,33 @@ pub(crate) fn archive(
     if archive.part != Part::None {
         identify(document)?;
         document.version = "1.7".to_owned();
+    }
+    Ok(())
+}
+
+/// Changes the objects of `document`, of the file `name`, to those of an archival file. `reasons` get
+/// the rules that it breaks and that cannot be mended.
+fn conform(
+    document: &mut Document,
+    archive: &Archive,
+    name: &str,
+    reasons: &mut Vec<String>,
+    checkpoint: &dyn Fn(),
+) -> Result<(), Error> {
+    if archive.part != Part::None {
+        mend::mend(document, reasons)?;
+        annotations::mend(document, reasons)?;
+        check::check(document, reasons);
+        attached(document, archive.part, reasons)?;
+        output_intent(document)?;
+    }
+    if archive.accessible {
+        let stem = name.strip_suffix(".pdf").unwrap_or(name).trim();
+        let title = Some(stem).filter(|stem| archive.lenient && !stem.is_empty());
+        accessible(document, title, reasons, checkpoint)?;
+        if !archive.lenient {
+            artifacts::check_figures(document, reasons);
+        }
     }
     Ok(())
 }

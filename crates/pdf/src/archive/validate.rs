@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use lopdf::{Dictionary, Document, Object, ObjectId};
 use serde::Serialize;
 
-use super::{
-    Archive, Part, accessible, annotations, artifacts, attached, check, mend, output_intent,
-};
+use super::{Archive, Part, conform};
 use crate::{
     Error, Limits,
     metadata::claims,
@@ -34,11 +32,17 @@ pub struct Validation {
     pub changes: Vec<String>,
 }
 
-/// Whether `file` satisfies the standards of `how`, or those that it claims to.
+/// Whether `file` satisfies the standards of `how`, or those that it claims to. Calls `checkpoint`
+/// before pages that it looks at; it may unwind, to end the work.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn validate(file: &[u8], how: Option<&Archive>, limits: &Limits) -> Result<Validation, Error> {
+pub fn validate(
+    file: &[u8],
+    how: Option<&Archive>,
+    limits: &Limits,
+    checkpoint: &dyn Fn(),
+) -> Result<Validation, Error> {
     let mut document = open(file, limits)?;
     let mut found = Validation {
         claims: claims(&document),
@@ -76,28 +80,12 @@ pub fn validate(file: &[u8], how: Option<&Archive>, limits: &Limits) -> Result<V
         found.changes.push("the file has no identifier".to_owned());
     }
     let before = document.objects.clone();
-    look(&mut document, &how, &mut found.problems)?;
+    conform(&mut document, &how, "", &mut found.problems, checkpoint)?;
     found.problems.sort();
     found.problems.dedup();
     list_changes(&before, &document, &mut found.changes);
     found.valid = found.problems.is_empty() && found.changes.is_empty();
     Ok(found)
-}
-
-/// Does what `archive` does to the objects.
-fn look(document: &mut Document, how: &Archive, problems: &mut Vec<String>) -> Result<(), Error> {
-    if how.part != Part::None {
-        mend::mend(document, problems)?;
-        annotations::mend(document, problems)?;
-        check::check(document, problems);
-        attached(document, how.part, problems)?;
-        output_intent(document)?;
-    }
-    if how.accessible {
-        accessible(document, None, problems, &|| {})?;
-        artifacts::check_figures(document, problems);
-    }
-    Ok(())
 }
 
 fn list_changes(

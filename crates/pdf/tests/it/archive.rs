@@ -60,7 +60,7 @@ fn what_archive_makes_is_valid_and_what_it_changes_is_listed() {
     };
     let file = page("1 0 0 rg 0 0 9 9 re f", dictionary! {}, script);
     let limits = platen_pdf::Limits::default();
-    let plain = validate(&file, None, &limits).expect("a file");
+    let plain = validate(&file, None, &limits, &|| {}).expect("a file");
     assert!(!plain.valid && plain.standards.is_empty());
     assert_eq!(
         plain.problems,
@@ -70,7 +70,7 @@ fn what_archive_makes_is_valid_and_what_it_changes_is_listed() {
         part: Part::Two,
         ..Archive::default()
     };
-    let before = validate(&file, Some(&how), &limits).expect("a file");
+    let before = validate(&file, Some(&how), &limits, &|| {}).expect("a file");
     assert!(!before.valid && before.problems.is_empty(), "{before:?}");
     assert_eq!(before.standards, ["PDF/A-2b"]);
     let all = before.changes.join("; ");
@@ -85,7 +85,7 @@ fn what_archive_makes_is_valid_and_what_it_changes_is_listed() {
     }
     let made = archived(file, Part::Two).expect("a file");
     for how in [None, Some(&how)] {
-        let after = validate(&made, how, &limits).expect("a file");
+        let after = validate(&made, how, &limits, &|| {}).expect("a file");
         assert!(after.valid, "{after:?}");
         assert_eq!(after.claims, ["PDF/A-2b"]);
     }
@@ -93,13 +93,13 @@ fn what_archive_makes_is_valid_and_what_it_changes_is_listed() {
         part: Part::Three,
         ..Archive::default()
     };
-    let other = validate(&made, Some(&other), &limits).expect("a file");
+    let other = validate(&made, Some(&other), &limits, &|| {}).expect("a file");
     assert_eq!(
         other.changes,
         ["its metadata does not say that it is PDF/A-3b"]
     );
     let ink = page("0 1 0 0 k 0 0 9 9 re f", dictionary! {}, dictionary! {});
-    let ink = validate(&ink, Some(&how), &limits).expect("a file");
+    let ink = validate(&ink, Some(&how), &limits, &|| {}).expect("a file");
     assert!(ink.problems[0].contains("CMYK"), "{ink:?}");
 }
 

@@ -29,11 +29,16 @@ pub fn has_chromium() -> bool {
     platen_browser::find_chromium(None).is_ok()
 }
 
-/// The folder of veraPDF, which `.ci/packages.sh` fetches; `None`, said aloud, if it is missing.
-pub fn verapdf() -> Option<PathBuf> {
+/// A folder that `.ci/packages.sh` fetches.
+pub fn fetched(name: &str) -> PathBuf {
     let home = || std::env::var("HOME").unwrap_or_default();
     let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| format!("{}/.cache", home()));
-    let jars = PathBuf::from(cache).join("platen/verapdf");
+    PathBuf::from(cache).join("platen").join(name)
+}
+
+/// The folder of veraPDF; `None`, said aloud, if it is missing.
+pub fn verapdf() -> Option<PathBuf> {
+    let jars = fetched("verapdf");
     let java = Command::new("java").arg("--version").output().is_ok();
     (!is_missing("veraPDF", java && jars.is_dir())).then_some(jars)
 }

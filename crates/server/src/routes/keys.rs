@@ -66,7 +66,7 @@ pub(crate) struct CreateKeyRequest {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RotateKeyRequest {
     /// How long the key stays valid beside the new one, in seconds: 0 to 2,592,000 (30 days); a day
-    /// by default. A key that ends earlier ends as before.
+    /// by default. A key that expires sooner keeps its expiry.
     #[serde(default = "a_day")]
     #[schemars(range(min = 0, max = 2_592_000))]
     grace_seconds: u32,

@@ -43,9 +43,9 @@ pub(super) fn verify(inputs: &[PathBuf], trust: Option<&Path>) -> Result<ExitCod
         })?;
     }
     each_is_valid(inputs, |bytes| {
-        let judged = signatures.verify(bytes);
-        let judged = judged.map_err(|error| (error.code(), error.to_string()))?;
-        Ok((judged.valid, serde_json::to_value(judged)))
+        let verified = signatures.verify(bytes);
+        let verified = verified.map_err(|error| (error.code(), error.to_string()))?;
+        Ok((verified.valid, serde_json::to_value(verified)))
     })
 }
 
@@ -63,15 +63,18 @@ pub(super) fn validate(
 }
 
 /// Whether a file is valid, and what there is to say of it, or why it cannot be read.
-type Looked = Result<(bool, serde_json::Result<Json>), (Code, String)>;
+type Inspection = Result<(bool, serde_json::Result<Json>), (Code, String)>;
 
-/// Prints what `look` says of each file; fails if one is not valid.
-fn each_is_valid(inputs: &[PathBuf], look: impl Fn(&[u8]) -> Looked) -> Result<ExitCode, Failure> {
+/// Prints what `inspect` says of each file; fails if one is not valid.
+fn each_is_valid(
+    inputs: &[PathBuf],
+    inspect: impl Fn(&[u8]) -> Inspection,
+) -> Result<ExitCode, Failure> {
     let mut all = Map::new();
     let mut is_valid = true;
     for path in inputs {
-        let looked = look(&read(path)?);
-        let (is_good, said) = looked
+        let inspected = inspect(&read(path)?);
+        let (is_good, said) = inspected
             .map_err(|(code, why)| Failure::new(code, format!("{}: {why}", path.display())))?;
         is_valid &= is_good;
         all.insert(path.display().to_string(), said.unwrap_or_default());

@@ -261,12 +261,12 @@ pub(crate) async fn get_run_events(
     let run = api.flows.dispatcher.get(&id).await?;
     let records = api.flows.dispatcher.journal(&id).await?;
     let (sender, receiver) = mpsc::channel(16);
-    let told = Told {
+    let stream = EventStream {
         mask: api.flows.mask.with(&run.token),
         records,
     };
     let state = run.state;
-    tokio::spawn(told.tell(sender, events, state.as_str(), state.is_end()));
+    tokio::spawn(stream.send_all(sender, events, state.as_str(), state.is_end()));
     let mut response = Response::new(Body::new(Events(receiver)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -279,18 +279,18 @@ fn event(kind: &str, data: &Json) -> Bytes {
 }
 
 /// The records that a caller was sent, without secrets.
-struct Told {
+struct EventStream {
     mask: Mask,
     records: Vec<Record>,
 }
 
-impl Told {
+impl EventStream {
     fn step(&self, record: &Record) -> Bytes {
         event("step", &self.mask.value(&json!(record)))
     }
 
     /// Sends the past events, then new ones, until the run finishes or the client disconnects.
-    async fn tell(
+    async fn send_all(
         mut self,
         sender: mpsc::Sender<Bytes>,
         mut events: mpsc::Receiver<Event>,
