@@ -728,11 +728,16 @@ const scenarios = {
     await small.waitFor({ state: "detached" });
     await page.locator(".canvas").evaluate((canvas) => { canvas.scrollTop = (canvas.scrollHeight / 6) * 4; });
     await fifth.waitFor();
-    // A text on that page, found by a click on it.
-    const box = await fifth.boundingBox();
+    // A text on that page, found by a click on it. The page may still move as the list closes, so its place is looked up for each click.
     const content = page.getByLabel("Content", { exact: true });
-    for (let y = 90; y < 640 && !(await content.isVisible()); y += 25) await page.mouse.click(box.x + box.width / 2, Math.max(100, box.y) + y);
-    assert.equal(await content.isVisible(), true);
+    await fifth.locator("img").waitFor();
+    await until(async () => {
+      for (let y = 90; y < 640; y += 25) {
+        const box = await fifth.boundingBox();
+        await page.mouse.click(box.x + box.width / 2, Math.max(100, box.y) + y);
+        if (await content.waitFor({ timeout: 250 }).then(() => true, () => false)) return true;
+      }
+    });
     await figure(page, content, "page 5 of a report", 5);
   },
 
