@@ -41,10 +41,12 @@ release:
 	cargo build --release --quiet --bin platen
 
 bench: release ## run all benchmarks (less than 90 minutes) and update docs/benchmarks.md
+	@sh .ci/packages.sh bench
 	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all
 	$(platen) bench report
 
 bench-quick: release ## run all benchmarks with fewer samples (ten minutes) and update docs/benchmarks.md as a draft
+	@sh .ci/packages.sh bench
 	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all --quick
 	$(platen) bench report --draft
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the programs that the tests check documents with, where that is allowed; says which.
 # `packages.sh deploy` installs those of deploy/check.sh as well; compiling Helm takes two minutes.
-# `packages.sh fleet` installs what `make fleet` starts.
+# `packages.sh fleet` installs what `make fleet` starts, `packages.sh bench` what benchmarks compare with.
 set -eu
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
@@ -30,6 +30,12 @@ need valgrind valgrind
 need crun crun
 need runc runc
 [ "${1:-}" != fleet ] || need prometheus prometheus
+if [ "${1:-}" = bench ]; then
+    need puma puma
+    need wrk wrk
+    # unoserver runs in the Python that has LibreOffice's module.
+    /usr/bin/python3 -c "import uno" 2>/dev/null || missing="$missing python3-uno"
+fi
 if [ "${1:-}" = deploy ]; then
     need promtool prometheus
     need shellcheck shellcheck

@@ -316,6 +316,34 @@ const scenarios = {
     assert.deepEqual(draft.body.map((one) => one.content), ["one by the first", "two by the second"]);
   },
 
+  async "two people in one template see who else is there, and where"() {
+    await api("POST", "templates", { key: "visited", name: "Visited", body: [{ type: "text", content: "one" }, { type: "text", content: "two" }] });
+    const [first, second] = [await fresh(), await fresh()];
+    for (const page of [first, second]) {
+      await signIn(page, "templates/visited");
+      await page.locator(".page img").first().waitFor();
+    }
+    const people = (page) => page.getByRole("list", { name: "Who else edits" });
+    await choose(second, "/body/1");
+    await second.waitForTimeout(1500);
+    await choose(first, "/body/0");
+    await people(first).getByRole("button", { name: /is at Text two$/ }).waitFor();
+    await accessible(first, "people");
+    if (pictures) writeFileSync(`${pictures}/people.png`, await first.screenshot());
+    // A click leads to what the other has chosen.
+    await people(first).getByRole("button").click();
+    await until(async () => (await first.getByLabel("Content", { exact: true }).inputValue()) === "two");
+    // Who leaves is not listed any more.
+    await second.close({ runBeforeUnload: false });
+    await first.waitForTimeout(500);
+    await choose(first, "/body/0");
+    await people(first).waitFor({ state: "detached" });
+    const { editors } = await (await api("PUT", "templates/visited/editors/other", {})).json();
+    assert.equal(editors.length, 2);
+    await assert.rejects(api("PUT", "templates/visited/editors/a.b", {}), /400/);
+    assert.equal((await api("DELETE", "templates/visited/editors/other")).status, 204);
+  },
+
   async "two people who change the sample data choose what stays, and lose nothing"() {
     await api("PUT", "templates/shared/sample", { name: "Ada", city: "London" });
     const [first, second] = [await fresh(), await fresh()];
@@ -538,6 +566,20 @@ const scenarios = {
     await page.getByText("Hello Ada").waitFor();
     assert.deepEqual(await page.locator(".time-row b").allTextContents(), ["text"]);
     await accessible(page, "run");
+    // One step is tested with the input of that run, after a change that is not published.
+    await page.goto(studio("flows/greeting"));
+    await page.locator(".step", { hasText: "text" }).first().click();
+    await page.getByLabel("Source", { exact: true }).click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.press("Delete");
+    await page.keyboard.insertText("export default (input) => `Good morning ${input.name}`");
+    assert.equal(await page.getByRole("button", { name: "Execute this step" }).isDisabled(), true);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved as version 3").waitFor();
+    await page.getByRole("button", { name: "Execute this step" }).click();
+    await page.getByText("Good morning Ada").waitFor();
+    await accessible(page, "step test");
+    if (pictures) writeFileSync(`${pictures}/step-test.png`, await page.screenshot());
     // A mistake is shown at its step, and nothing is stored.
     await page.goto(studio("flows/greeting"));
     await page.locator(".step", { hasText: "text" }).first().click();

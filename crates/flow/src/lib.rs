@@ -5,6 +5,7 @@
 //! same journal always yields the same next step.
 
 mod compile;
+mod cut;
 mod machine;
 pub mod model;
 mod needs;

@@ -1,7 +1,11 @@
 //! The reference is true: every example of `docs/reference` renders, every row of its tables of
-//! expressions gives what it says, and every property of the template format is described.
+//! expressions gives what it says, and every property of the template format is described, also in German.
 
-use std::{collections::BTreeMap, path::PathBuf, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    process::Command,
+};
 
 use serde_json::{Value, json};
 
@@ -264,6 +268,67 @@ fn collect(schema: &Value, names: &mut Vec<String>) {
                 names.push(name.to_owned());
             }
             fields.values().for_each(|part| collect(part, names));
+        }
+        _ => {}
+    }
+}
+
+/// Studio shows the descriptions of both formats in German, too; none is left of a former one.
+#[test]
+fn every_description_has_a_german_one() {
+    let output = Command::new(env!("CARGO_BIN_EXE_platen"))
+        .arg("schema")
+        .output()
+        .expect("platen runs");
+    let template: Value = serde_json::from_slice(&output.stdout).expect("a schema");
+    let mut english = BTreeSet::new();
+    for schema in [&template, &platen_flow::schema()] {
+        add_descriptions(schema, &mut english);
+    }
+    let web = reference().join("../../crates/studio/web");
+    let mut german: BTreeMap<String, String> = BTreeMap::new();
+    for part in ["document", "nodes", "invoice", "flow"] {
+        let name = format!("schema-de-{part}.js");
+        let text = std::fs::read_to_string(web.join(&name)).expect("a catalogue");
+        for line in text.lines().filter(|line| line.starts_with("  \"")) {
+            let entry = format!("{{{}}}", line.trim_end_matches(','));
+            let entry: BTreeMap<String, String> = serde_json::from_str(&entry).expect(line);
+            for (english, of) in entry {
+                let former = german.insert(english, of);
+                assert!(former.is_none(), "{name}: twice: {line}");
+            }
+        }
+    }
+    assert!(english.len() > 800, "{}", english.len());
+    let missing: Vec<&String> = english
+        .iter()
+        .filter(|text| !german.contains_key(*text))
+        .collect();
+    assert!(missing.is_empty(), "schema-de-*.js lack {missing:#?}");
+    let former: Vec<&String> = german
+        .keys()
+        .filter(|text| !english.contains(*text))
+        .collect();
+    assert!(former.is_empty(), "no schema has {former:#?}");
+    for (english, of) in &german {
+        // What is written as code is the same in all languages.
+        for code in english.split('`').skip(1).step_by(2) {
+            assert!(of.contains(&format!("`{code}`")), "`{code}` is not in {of}");
+        }
+    }
+}
+
+/// The descriptions anywhere in a schema.
+fn add_descriptions(schema: &Value, found: &mut BTreeSet<String>) {
+    match schema {
+        Value::Array(parts) => parts.iter().for_each(|part| add_descriptions(part, found)),
+        Value::Object(fields) => {
+            for (name, part) in fields {
+                match part.as_str() {
+                    Some(text) if name == "description" => drop(found.insert(text.to_owned())),
+                    _ => add_descriptions(part, found),
+                }
+            }
         }
         _ => {}
     }

@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Instant};
 
 use futures_core::future::BoxFuture;
-use platen_flow::Entry;
 use platen_storage::runs::{Accepted, Lane, NewRun, Queued};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -12,7 +11,6 @@ use tokio::sync::oneshot;
 use crate::{
     Answer, Dispatcher, Error,
     clock::now_ms,
-    execution::Record,
     fault,
     flow_cache::FlowVersion,
     identity::{name, token},
@@ -117,7 +115,7 @@ impl Dispatcher {
         })
     }
 
-    async fn admit(&self, lane: Lane) -> Result<(), Error> {
+    pub(crate) async fn admit(&self, lane: Lane) -> Result<(), Error> {
         if self.lifecycle.is_draining() {
             return Err(Error::Draining);
         }
@@ -158,85 +156,9 @@ impl Dispatcher {
             journal: None,
         }
     }
-
-    /// Repeats a run that is over as a new one. It starts at `step`, or at the step that failed if
-    /// `step` is `None`; steps before it keep their outputs.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::NotEnded`], [`Error::Retry`].
-    pub fn retry<'a>(
-        &'a self,
-        id: &'a str,
-        step: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<String, Error>> {
-        Box::pin(async move {
-            let run = self.get(id).await?;
-            if !run.state.is_end() {
-                return Err(Error::NotEnded);
-            }
-            self.admit(Lane::Async).await?;
-            let flow = match &run.definition {
-                Some(source) => Arc::new(FlowVersion::read(Arc::clone(source), 0)?),
-                None => self.flow_cache.get(&run.flow, run.version).await?,
-            };
-            let mut records = self.journal(id).await?;
-            let steps = &flow.loaded.flow().steps;
-            let get_value = match step {
-                None => steps.len(),
-                Some(step) => {
-                    let position = steps.iter().position(|known| known.name == step);
-                    position.ok_or_else(|| {
-                        Error::Retry(format!("the flow has no step `{step}` at its top level"))
-                    })?
-                }
-            };
-            let before = |path: &str| {
-                let top = path.split(['.', '[']).next().unwrap_or_default();
-                steps[..get_value].iter().any(|step| step.name == top)
-            };
-            records.retain(|record| keeps(record, &before));
-            for record in &mut records {
-                // The time limit of the new run starts at zero.
-                record.worked_ms = 0;
-            }
-            let now_ms = now_ms();
-            let new = NewRun {
-                id: name(now_ms),
-                flow: run.flow,
-                version: run.version,
-                definition: run.definition,
-                lane: Lane::Async,
-                trigger: run.trigger,
-                idempotency: None,
-                deadline_ms: None,
-                created_ms: now_ms,
-                token: token(),
-                retry_of: Some(run.id),
-                trace: trace(),
-                journal: serde_json::to_vec(&records).ok().map(Arc::from),
-            };
-            let id = new.id.clone();
-            self.store.accept(new).await?;
-            let run = self.get(&id).await?;
-            self.enqueue(crate::dispatcher::queued(&run));
-            Ok(id)
-        })
-    }
 }
 
 /// The trace of the request that starts a run, for the run's row: it may execute elsewhere, later.
-fn trace() -> Option<String> {
+pub(crate) fn trace() -> Option<String> {
     platen_trace::current().map(|trace| trace.to_string())
-}
-
-/// Keeps the records of steps before the first repeated step that succeeded.
-fn keeps(record: &Record, before: &impl Fn(&str) -> bool) -> bool {
-    match &record.entry {
-        Entry::Succeeded { path, .. } | Entry::Resumed { path, .. } => before(path),
-        Entry::Waiting { .. }
-        | Entry::Started { .. }
-        | Entry::Failed { .. }
-        | Entry::Cancelled
-        | Entry::TimedOut => false,
-    }
 }

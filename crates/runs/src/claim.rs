@@ -1,6 +1,6 @@
 //! Claims: a ready run becomes the assignment of a slot.
 
-use std::{sync::Arc, time::Instant};
+use std::time::Instant;
 
 use platen_fault::{Code, Stage};
 use platen_script::Cancellation;
@@ -163,11 +163,7 @@ impl Dispatcher {
         {
             fleet.expect_elsewhere(&run.id);
         }
-        let flow = match &run.definition {
-            Some(source) => FlowVersion::read(Arc::clone(source), 0).map(Arc::new),
-            None => self.flow_cache.get(&run.flow, run.version).await,
-        };
-        let flow = match flow {
+        let flow = match self.flow_of(&run).await {
             Ok(flow) => flow,
             Err(error) => {
                 let message = format!("version {} cannot be run: {error}", run.version);

@@ -25,6 +25,7 @@ mod mask;
 pub mod protocol;
 mod publication;
 mod ready_queue;
+mod retry;
 pub mod session;
 mod settings;
 mod startup;
@@ -46,6 +47,7 @@ pub use self::{
     flow_cache::FlowVersion,
     mask::{MASKED, Mask},
     ready_queue::{DEFERRED_FLOW, Depth},
+    retry::Retry,
     settings::{Fleet, Settings},
     waiters::Event,
 };

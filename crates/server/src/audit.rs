@@ -1,5 +1,6 @@
 //! The audit log: an entry for each request that changed templates, flows, labels, assets or custom actions, or
-//! cancelled or retried a run. Drafts are not entered, as editors save them with each pause.
+//! cancelled or retried a run. Drafts are not entered, as editors save them with each pause, nor is who has
+//! a template open.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -16,11 +17,13 @@ const MAX_SUBJECT: usize = 300;
 /// Scopes of operations that are entered.
 const ENTERED: Scopes = Scopes::of(&[Scope::Draft, Scope::Publish, Scope::Runs, Scope::Admin]);
 /// Operations that change nothing that anybody is served.
-const UNSERVED: [&str; 4] = [
+const UNSERVED: [&str; 6] = [
     "put_template_draft",
     "put_template_sample",
     "delete_template_draft",
     "delete_template_sample",
+    "put_template_editor",
+    "delete_template_editor",
 ];
 
 /// Writes the entries.

@@ -50,7 +50,7 @@ pub fn policy_for_frames(ancestors: &[String]) -> String {
 }
 
 /// The scripts that browsers load, each with the modules that it imports.
-const SCRIPTS: [&str; 2] = ["main.js", "text-de.js"];
+const SCRIPTS: [&str; 3] = ["main.js", "schema-de.js", "text-de.js"];
 /// The style sheet that browsers load, and those that it is made of.
 const SHEET: &str = "studio.css";
 const SHEETS: [&str; 4] = ["tokens.css", "parts.css", "editor.css", "work.css"];
@@ -134,9 +134,10 @@ mod tests {
         let served = files().unwrap();
         let names: Vec<&str> = served.iter().map(|one| one.name).collect();
         assert_eq!(
-            names[..5],
+            names[..6],
             [
                 "main.js",
+                "schema-de.js",
                 "text-de.js",
                 "studio.css",
                 "icon.svg",
@@ -159,7 +160,8 @@ mod tests {
         let mut all = files().unwrap();
         all.push(index);
         let is_counted = |one: &&Served| {
-            !one.name.starts_with("gallery-") && ![CODE_EDITOR, "text-de.js"].contains(&one.name)
+            let is_german = ["schema-de.js", "text-de.js"].contains(&one.name);
+            !one.name.starts_with("gallery-") && one.name != CODE_EDITOR && !is_german
         };
         let sizes = all.iter().filter(is_counted);
         let sizes: Vec<(&str, usize)> = sizes.map(|one| (one.name, one.brotli().len())).collect();
@@ -240,6 +242,28 @@ mod tests {
             }
         }
         assert!(seen > 400, "{seen}");
+    }
+
+    #[test]
+    fn every_filter_has_a_german_meaning() {
+        let find = |name: &str| ASSETS.iter().find(|asset| asset.name == name);
+        let text = |name: &str| std::str::from_utf8(find(name).unwrap().bytes).unwrap();
+        let of_line = |line: &'static str| line.strip_prefix("  [")?.strip_suffix("],");
+        let filters = text("filters.js").lines().filter_map(of_line);
+        let meanings: Vec<&str> = filters
+            .map(|line| line.rsplit("\", \"").next().unwrap())
+            .collect();
+        let german = text("schema-de-filters.js").lines();
+        let german: Vec<&str> = german
+            .filter_map(|line| line.strip_prefix("  \""))
+            .collect();
+        assert!(meanings.len() > 40 && meanings.len() == german.len());
+        for (english, entry) in meanings.iter().zip(german) {
+            assert!(
+                entry.starts_with(&format!("{english}: ")),
+                "{english} {entry}"
+            );
+        }
     }
 
     #[test]

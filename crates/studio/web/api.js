@@ -3,7 +3,7 @@
 /** @import { Diagnostic } from "./types.js" */
 /**
  * @typedef {{detail?: string, title?: string, code?: string, diagnostics?: Diagnostic[]}} ProblemDocument
- * @typedef {{body?: unknown, headers?: {[name: string]: string}, signal?: AbortSignal}} RequestOptions
+ * @typedef {{body?: unknown, headers?: {[name: string]: string}, signal?: AbortSignal, keepalive?: boolean}} RequestOptions
  */
 
 import { signal } from "./base.js";
@@ -60,7 +60,7 @@ export class Unreachable extends Error {}
  * @param {RequestOptions} [options]
  * @returns {Promise<Response>}
  */
-export async function request(method, path, { body, headers = {}, signal: stop } = {}) {
+export async function request(method, path, { body, headers = {}, signal: stop, keepalive = false } = {}) {
   const raw = body === undefined || typeof body === "string" || body instanceof Blob || body instanceof FormData;
   /** @type {{[name: string]: string}} */
   const all = { "X-Platen-Studio": "1", ...(bearer.value ? { Authorization: `Bearer ${bearer.value}` } : {}), ...headers };
@@ -68,7 +68,7 @@ export async function request(method, path, { body, headers = {}, signal: stop }
   let response;
   try {
     response = await fetch(new URL(path, root), {
-      method, headers: all, body: raw ? /** @type {BodyInit | undefined} */ (body) : JSON.stringify(body), signal: stop, credentials: "same-origin",
+      method, headers: all, body: raw ? /** @type {BodyInit | undefined} */ (body) : JSON.stringify(body), signal: stop, keepalive, credentials: "same-origin",
     });
   } catch (error) {
     if (isAbort(error)) throw error;

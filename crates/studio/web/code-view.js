@@ -78,7 +78,7 @@ export function CodeControl({ id, label, value, locked, editing, pointer, onChan
           cm.highlightActiveLine(), cm.drawSelection(), cm.bracketMatching(), cm.closeBrackets(), cm.indentOnInput(), cm.typescriptLanguage,
           cm.autocompletion({ override: [members(cm, given), cm.localCompletionSource] }),
           cm.keymap.of([undo, ...cm.closeBracketsKeymap, ...cm.defaultKeymap, ...cm.completionKeymap]),
-          cm.EditorView.updateListener.of(changed), cm.EditorState.readOnly.of(locked), cm.EditorView.contentAttributes.of({ "aria-label": label }),
+          cm.EditorView.updateListener.of(changed), cm.EditorState.readOnly.of(locked), cm.EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           cm.EditorState.tabSize.of(2), look(cm, { minHeight: "160px", maxHeight: "460px" }),
         ],
       });

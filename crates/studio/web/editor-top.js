@@ -8,6 +8,7 @@ import { asError, request, Unreachable } from "./api.js";
 import { saveFile } from "./files.js";
 import { SaveState } from "./save-state.js";
 import { may } from "./session.js";
+import { Presence } from "./presence.js";
 import { UndoButtons } from "./undo-buttons.js";
 import { Menu, say } from "./parts.js";
 import { Icon } from "./icons.js";
@@ -53,7 +54,7 @@ export function EditorTop({ editing, locked, session, hasErrors, onOpen }) {
       <code class="quiet cut wide-only">${editing.key}</code>
       ${editing.hasDraft.value ? html`<span class="badge on">${t("Draft")}</span>` : html`<span class="badge ok">${t("v{version} live", { version: editing.live.value })}</span>`}
       <${SaveState} editing=${editing} onClash=${onOpen} /></div>
-    ${!locked && html`<${UndoButtons} editing=${editing} />`}
+    ${!locked && html`<${Presence} editing=${editing} /><${UndoButtons} editing=${editing} />`}
     <a class="button plain wide-only" href=${`#/templates/${editing.key}/versions`}><${Icon} name="history" />${t("Versions")}</a>
     <${Downloads} ...${{ editing, locked, session, onOpen }} />
     ${may(session, "publish") && html`<button type="button" class="button primary" disabled=${hasErrors || !editing.hasDraft.value}

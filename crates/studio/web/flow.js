@@ -13,6 +13,7 @@ import { Form } from "./form.js";
 import { JsonControl } from "./fields.js";
 import { JsonView } from "./json-view.js";
 import { Steps, stepIcon } from "./flow-map.js";
+import { meaning } from "./meanings.js";
 import { schemaOfKind, typesOf } from "./schema.js";
 import { get } from "./pointer.js";
 import { words } from "./nodes.js";
@@ -20,8 +21,12 @@ import { Dialog, Failure, Loading, useLoaded, say } from "./parts.js";
 import { UndoButtons, useUndoKeys } from "./undo-buttons.js";
 import { Icon } from "./icons.js";
 import { State } from "./runs.js";
+import { StepTest, baseOf } from "./step-test.js";
 import { may } from "./session.js";
 import { t, when, duration } from "./text.js";
+
+/** Runs that the test lists. */
+const SHOWN = 5;
 
 class EditedFlow extends EditedDocument {
   /** @param {string} key */
@@ -101,8 +106,9 @@ async function load(name, session) {
   const flow = /** @type {FlowDefinition} */ (await response.json());
   const { flows } = /** @type {{flows: FlowEntry[]}} */ (await json("GET", "flows?limit=200"));
   const { runs } = may(session, "runs")
-    ? /** @type {{runs: RunEntry[]}} */ (await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=5`)) : { runs: [] };
-  const last = runs[0] ? /** @type {RunEntry} */ (await json("GET", `runs/${runs[0].id}`)) : null;
+    ? /** @type {{runs: RunEntry[]}} */ (await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=50`)) : { runs: [] };
+  const base = baseOf(runs) ?? runs[0];
+  const last = base ? /** @type {RunEntry} */ (await json("GET", `runs/${base.id}`)) : null;
   return { flow, version: tagOf(response) ?? 0, published: flows.find((one) => one.key === name)?.published ?? null, runs, last };
 }
 
@@ -163,7 +169,7 @@ function FlowTest({ found, trigger, mayRun, changed, onRun }) {
     <button type="button" class="button" disabled=${!mayRun} title=${changed ? t("Save first") : ""} onClick=${onRun}>
       <${Icon} name="play" />${t("Run with this")}</button></p>
   <h2 class="field-box">${t("Last runs")}</h2>
-  ${found.runs.length === 0 ? html`<p class="quiet">${t("No runs yet")}</p>` : html`<ul>${found.runs.map((run) => html`<li
+  ${found.runs.length === 0 ? html`<p class="quiet">${t("No runs yet")}</p>` : html`<ul>${found.runs.slice(0, SHOWN).map((run) => html`<li
       class="row last-run" key=${run.id}>
     <${State} name=${run.state} /><a class="mono" href=${`#/runs/${run.id}`}>${run.id}</a><span class="grow"></span>
     <span class="small quiet">${when(run.createdAt)}</span></li>`)}</ul>`}</div>`;
@@ -216,6 +222,7 @@ export function Flow({ name, session }) {
     const run = /** @type {{run: string}} */ (await json("POST", `flows/${name}/runs?version=${found.version}`, { body: trigger.value }));
     location.hash = `#/runs/${run.run}`;
   });
+  const step = stepAt(flow, editing.selected.value);
   const tabs = [["form", t("Step")], ["json", "JSON"], ["test", t("Test")]];
   return html`<main class="content flow-page">
     <${FlowHead} ...${{ editing, found, session, locked, changed, busy: busy.value }} onSave=${save} onPublish=${publish} />
@@ -229,7 +236,8 @@ export function Flow({ name, session }) {
       <section class="flow-side" aria-label=${t("Properties")}>
         <div class="tabs" role="tablist">${tabs.map(([kind, label]) => html`<button type="button" role="tab" aria-selected=${view.value === kind}
             onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
-        ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked }} />`}
+        ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked }} />
+          ${step && may(session, "runs") && html`<${StepTest} key=${step.name} step=${step} runs=${found.runs} version=${found.version} changed=${changed} mayRun=${may(session, "publish")} />`}`}
         ${view.value === "json" && html`<div class="flow-json"><${JsonView} ...${{ editing, root, problems: problems.value, locked }} /></div>`}
         ${view.value === "test" && html`<${FlowTest} ...${{ found, trigger, mayRun: !busy.value && !changed && may(session, "publish"), changed }} onRun=${test} />`}</section></div>
     ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }}
@@ -243,11 +251,22 @@ export function Flow({ name, session }) {
         }} />`}</main>`;
 }
 
+/**
+ * The step at or around what is chosen.
+ * @param {FlowDefinition} flow
+ * @param {string} pointer
+ */
+function stepAt(flow, pointer) {
+  const at = /^(.*\/(?:steps|otherwise)\/\d+)/.exec(pointer);
+  const found = /** @type {FlowStep | undefined} */ (at ? get(flow, at[1]) : undefined);
+  return typeof found?.name === "string" ? found : null;
+}
+
 /** @param {{root: Schema, onClose: () => void, onChoose: (type: string) => void}} props */
 function AddStep({ root, onClose, onChoose }) {
   const types = typesOf(root, "Step");
   return html`<${Dialog} wide title=${t("Add a step")} onClose=${onClose}>
     <div class="palette">${types.map((one) => html`<button type="button" class="palette-item" key=${one.type} onClick=${() => onChoose(one.type)}>
-      <${Icon} name=${stepIcon(one.type)} /><span><b>${t(words(one.type))}</b><small>${one.about}</small></span></button>`)}</div>
+      <${Icon} name=${stepIcon(one.type)} /><span><b>${t(words(one.type))}</b><small>${meaning(one.about)}</small></span></button>`)}</div>
     <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button></div></${Dialog}>`;
 }

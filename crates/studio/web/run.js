@@ -15,7 +15,8 @@ import { t, tn, when, duration } from "./text.js";
 
 /** Most characters of a value that are shown. */
 const MOST = 20_000;
-const ENDED = new Set(["succeeded", "failed", "cancelled", "timed-out", "dead"]);
+/** States of runs that are over. */
+export const ENDED = new Set(["succeeded", "failed", "cancelled", "timed-out", "dead"]);
 
 /**
  * Bars of the timeline, in microseconds from the arrival of the request.
@@ -59,8 +60,11 @@ function grid(total) {
   return Array.from({ length: Math.floor(total / step) + 1 }, (_, index) => index * step);
 }
 
-/** @param {unknown} value */
-const shownJson = (value) => {
+/**
+ * A value as JSON, cut.
+ * @param {unknown} value
+ */
+export const shownJson = (value) => {
   const text = JSON.stringify(value, null, 2) ?? "";
   return text.length > MOST ? `${text.slice(0, MOST)}\n… ${t("{count} more characters", { count: text.length - MOST })}` : text;
 };

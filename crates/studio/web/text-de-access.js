@@ -1,4 +1,4 @@
-// German words about who may do what.
+// German words about who may do what, and who does.
 
 /** By their English words. */
 export const access = {
@@ -76,4 +76,9 @@ export const access = {
   "What uses it is refused at once, and so are sessions that were begun with it. This cannot be undone.": "Was ihn benutzt, wird sofort abgewiesen, auch Sitzungen, die mit ihm begonnen haben. Das lässt sich nicht rückgängig machen.",
   "You are known, but your account has no role here: ask an administrator.": "Sie sind bekannt, aber Ihr Konto hat hier keine Rolle: Wenden Sie sich an die Verwaltung.",
   "{count} requests a minute": "{count} Anfragen je Minute",
+  "{name} has this open": "{name} hat das hier geöffnet",
+  "{name} has this template open, too.": "{name} hat diese Vorlage auch geöffnet.",
+  "{name} is at {where}": "{name} ist bei {where}",
+  "Somebody": "Jemand",
+  "Who else edits": "Wer noch bearbeitet",
 };

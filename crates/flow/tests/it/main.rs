@@ -1,6 +1,7 @@
 //! Runs driven by hand: what is next, after any journal.
 
 mod branches;
+mod cut;
 mod loops;
 mod order;
 mod replay;

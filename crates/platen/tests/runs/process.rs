@@ -87,6 +87,10 @@ impl Answer {
     }
 }
 
+fn with_steps(key: &str, steps: &Json) -> Json {
+    json!({"kind": "flow", "key": key, "name": key, "trigger": {"type": "webhook"}, "steps": steps})
+}
+
 impl Service {
     pub fn start(folder: &Path, variables: &[(&str, &str)]) -> Self {
         Self::listen(folder, "127.0.0.1:0", &TlsConfig::default(), variables)
@@ -226,9 +230,17 @@ impl Service {
     /// Stores and publishes a flow of these steps.
     #[track_caller]
     pub fn publish(&self, key: &str, steps: &Json) {
-        self.publish_whole(&json!({
-            "kind": "flow", "key": key, "name": key, "trigger": {"type": "webhook"}, "steps": steps,
-        }));
+        self.publish_whole(&with_steps(key, steps));
+    }
+
+    /// Stores another version of a flow, which is not published.
+    #[track_caller]
+    pub fn store_again(&self, key: &str, steps: &Json, version: u32) {
+        let request = self.agent.put(format!("{}/flows/{key}", self.url));
+        let request = request.header("content-type", "application/json");
+        let request = request.header("if-match", format!("\"{version}\""));
+        let stored = request.send(with_steps(key, steps).to_string()).unwrap();
+        assert_eq!(stored.status(), 200);
     }
 
     #[track_caller]

@@ -64,6 +64,14 @@ impl Actor {
         Self { caller, is_session }
     }
 
+    /// The name of who edits; empty where no key is needed.
+    pub(crate) fn person(&self) -> String {
+        match &self.caller {
+            Caller::Anonymous => String::new(),
+            Caller::Known(identity) => identity.name.clone(),
+        }
+    }
+
     /// The name in the audit log.
     pub(crate) fn name(&self) -> String {
         match &self.caller {

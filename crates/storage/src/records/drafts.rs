@@ -13,6 +13,8 @@ pub enum DraftKind {
     Template,
     /// Data to show a template with.
     Sample,
+    /// Who has a template open.
+    Editors,
 }
 
 impl DraftKind {
@@ -21,6 +23,7 @@ impl DraftKind {
         match self {
             Self::Template => 0,
             Self::Sample => 1,
+            Self::Editors => 2,
         }
     }
 }

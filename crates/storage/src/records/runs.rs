@@ -247,9 +247,9 @@ pub struct NewRun {
     pub id: String,
     /// Key of the flow.
     pub flow: String,
-    /// Version of the flow; 0 if `definition` is given.
+    /// Version of the flow; 0 if it is not stored.
     pub version: u32,
-    /// The flow as JSON, if it is not stored.
+    /// The flow as JSON, if it is not stored or was shortened to one of its steps.
     pub definition: Option<Arc<[u8]>>,
     /// Whether a caller waits.
     pub lane: Lane,
@@ -392,9 +392,9 @@ pub struct Run {
     pub id: String,
     /// Key of the flow.
     pub flow: String,
-    /// Version of the flow; 0 if `definition` is given.
+    /// Version of the flow; 0 if it is not stored.
     pub version: u32,
-    /// The flow as JSON, if it is not stored.
+    /// The flow as JSON, if it is not stored or was shortened to one of its steps.
     pub definition: Option<Arc<[u8]>>,
     /// Whether a caller waits.
     pub lane: Lane,

@@ -171,7 +171,7 @@ fn run_routes() -> Vec<Route<FlowApi>> {
     let string = || json!({"type": "string"});
     let retry = named(post("/runs/{id}/retry", run::retry_run))
         .scope(Scope::Runs)
-        .summary("Retries a finished run from a given step.")
+        .summary("Executes steps of a finished run again, as a new run: from a step, or one alone.")
         .optional_body(operation::json::<RetryRequest>())
         .problems(&[409]);
     let call_back = named(post("/runs/{id}/callback/{token}", run::call_run_back))

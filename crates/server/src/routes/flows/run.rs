@@ -21,7 +21,7 @@ use hyper::{
 use jiff::Timestamp;
 use platen_fault::Code;
 use platen_runs::{
-    Answer, DEFERRED_FLOW, Event, Lane, Mask, Record, Request, Run, RunFilter, RunState,
+    Answer, DEFERRED_FLOW, Event, Lane, Mask, Record, Request, Retry, Run, RunFilter, RunState,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -152,10 +152,13 @@ pub(crate) async fn get_run(
     let run = api.flows.dispatcher.get(&id).await?;
     let records = api.flows.dispatcher.journal(&id).await?;
     // A run whose flow is not stored, or can no longer be read, is shown without what its steps got.
-    let flow = api.flows.dispatcher.version(&run.flow, run.version).await;
+    let flow = match run.version {
+        0 => None,
+        _ => api.flows.dispatcher.flow_of(&run).await.ok(),
+    };
     let details = Details {
         records: &records,
-        flow: flow.as_deref().ok(),
+        flow: flow.as_deref(),
     };
     Ok(json(StatusCode::OK, &document(&api, &run, Some(&details))))
 }
@@ -199,15 +202,34 @@ pub(crate) async fn cancel_run(
     Ok(json(StatusCode::OK, &document(&api, &run, None)))
 }
 
-/// Where a retry begins.
+/// Which steps a retry executes: by default those that have not succeeded.
 #[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RetryRequest {
-    /// A step at the flow's top level; by default the one that failed.
+    /// A step at the flow's top level: it is executed, and all after it.
     from: Option<String>,
+    /// A step at any depth: it is executed, and none after it. In a loop, for each item.
+    only: Option<String>,
+    /// With `only`: the version of the flow whose step it is, such as a draft (with the scope
+    /// `publish`); by default that of the run.
+    version: Option<u32>,
 }
 
-/// Retries a finished run as a new run; the steps before the given one are not executed again.
+impl RetryRequest {
+    fn steps(&self) -> Result<Retry<'_>, Problem> {
+        match (self.from.as_deref(), self.only.as_deref(), self.version) {
+            (None, None, None) => Ok(Retry::Failed),
+            (Some(step), None, None) => Ok(Retry::From(step)),
+            (None, Some(step), version) => Ok(Retry::Only { step, version }),
+            _ => Err(Problem::new(
+                Code::InvalidRequest,
+                "give either `from`, or `only` with or without `version`",
+            )),
+        }
+    }
+}
+
+/// Retries a finished run as a new run, whose other steps keep their outputs.
 pub(crate) async fn retry_run(
     State(api): State<FlowApi>,
     Path(id): Path<String>,
@@ -219,7 +241,11 @@ pub(crate) async fn retry_run(
         true => RetryRequest::default(),
         false => body::parse(&bytes)?,
     };
-    let retry = api.flows.dispatcher.retry(&id, wanted.from.as_deref());
+    if wanted.version.is_some() {
+        // A version that is not published is not for everybody who may retry runs.
+        api.keys.check(&headers, Access::scope(Scope::Publish))?;
+    }
+    let retry = api.flows.dispatcher.retry(&id, wanted.steps()?);
     Ok(accepted(&retry.await?, false))
 }
 

@@ -6,13 +6,16 @@ use super::{
     CHANGE_NOTE, LOCATION, TemplateApi, VERSION_HEADERS, VersionDocument,
     content::{self, TemplateList},
     draft::{self, DraftDocument, DraftList},
+    editors::{self, EditorList, EditorRequest},
     preview::{self, ValidateTemplateRequest},
     version::{self, DiffRequest, Difference, VersionList},
 };
 use crate::{
     auth::Scope,
     labels,
-    operation::{self, Kind, Route, Tag, binary, delete, get, header, post, put, query, text},
+    operation::{
+        self, Kind, Route, Tag, binary, delete, get, header, path, post, put, query, text,
+    },
     rendering::validation::Validation,
     routes::render::response::DOCUMENT_HEADERS,
 };
@@ -27,6 +30,7 @@ pub(crate) fn routes() -> Vec<Route<TemplateApi>> {
     all.extend(version_routes());
     all.extend(draft_routes());
     all.extend(sample_routes());
+    all.extend(editor_routes());
     // An editor publishes by way of the draft, whose imports are checked.
     let mark = |one: Route<TemplateApi>| match one.path().starts_with("/templates/") {
         true if !one.changes_whole() && one.path() != VALIDATE => one.for_editor(),
@@ -228,6 +232,30 @@ fn draft_routes() -> Vec<Route<TemplateApi>> {
         .answer(200, operation::json::<VersionDocument>())
         .answer_headers(&VERSION_HEADERS)
         .problems(&[409, 422]),
+    ]
+}
+
+fn editor_routes() -> Vec<Route<TemplateApi>> {
+    const EDITOR: &str = "/templates/{key}/editors/{id}";
+    let id = || {
+        let schema = json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"});
+        path("id", schema, "ID that the editor has chosen for itself.")
+    };
+    vec![
+        put(EDITOR, editors::put_template_editor)
+            .scope(Scope::Draft)
+            .summary("Says that an editor has the template open, and returns all that have.")
+            .key()
+            .parameter(id())
+            .optional_body(operation::json::<EditorRequest>())
+            .body_is("Sent every 15 seconds; who is silent for 45 is not listed.")
+            .answer(200, operation::json::<EditorList>()),
+        delete(EDITOR, editors::delete_template_editor)
+            .scope(Scope::Draft)
+            .summary("Says that an editor has closed the template.")
+            .key()
+            .parameter(id())
+            .answer(204, operation::Content::default()),
     ]
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod content;
 pub(crate) mod declaration;
 pub(crate) mod draft;
+pub(crate) mod editors;
 pub(crate) mod precondition;
 pub(crate) mod preview;
 pub(crate) mod version;

@@ -1,0 +1,211 @@
+//! Who has a template open: each editor says so again and again, and learns of the others by that.
+//! Who falls silent is not listed any more.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::{
+    Extension,
+    body::Body,
+    extract::{Path, State},
+    response::Response,
+};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{CACHE_CONTROL, HeaderValue},
+};
+use platen_fault::{Code, Resource};
+use platen_storage::{DraftKind, Error, NewDraft};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::TemplateApi;
+use crate::{
+    auth::Actor,
+    intake::body,
+    problem::Problem,
+    respond::{json, moment},
+};
+
+/// An editor that has said nothing for this time has gone. Editors speak three times in it.
+const SILENCE: Duration = Duration::from_secs(45);
+/// Most editors of a template that are listed. Of more, those that spoke last are.
+const MAX_EDITORS: usize = 30;
+const MAX_ID: usize = 64;
+/// Longest place, in bytes.
+const MAX_PLACE: usize = 500;
+/// Attempts of a write that others come before.
+const ATTEMPTS: usize = 8;
+
+/// What an editor says.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct EditorRequest {
+    /// JSON Pointer of what is chosen in the editor.
+    place: Option<String>,
+}
+
+/// An editor that has the template open.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Editor")]
+pub(crate) struct EditorDocument {
+    /// Names the editor: a browser, or a tab of one.
+    id: String,
+    /// Who edits: a user, or the name of a key. Empty where no key is needed.
+    name: String,
+    /// JSON Pointer of what is chosen in the editor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+    /// Since when, RFC 3339.
+    since: String,
+}
+
+/// The editors of a template.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct EditorList {
+    /// Those that have it open, the longest first; the sender is among them.
+    editors: Vec<EditorDocument>,
+}
+
+/// An editor, as it is stored.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Present {
+    id: String,
+    name: String,
+    place: Option<String>,
+    since_ms: i64,
+    seen_ms: i64,
+}
+
+impl From<Present> for EditorDocument {
+    fn from(present: Present) -> Self {
+        Self {
+            since: moment(present.since_ms),
+            id: present.id,
+            name: present.name,
+            place: present.place,
+        }
+    }
+}
+
+fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_millis() as i64
+}
+
+/// Key of a template and ID of an editor, which are well formed.
+fn checked((key, id): (String, String)) -> Result<(String, String), Problem> {
+    let is_id = (1..=MAX_ID).contains(&id.len())
+        && (id.bytes()).all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+    match platen_document::is_key(&key) && is_id {
+        true => Ok((key, id)),
+        false => Err(Problem::new(
+            Code::InvalidRequest,
+            "the path has a key of a template, and an ID of up to 64 letters, digits, `-` and `_`",
+        )),
+    }
+}
+
+/// Says that an editor has the template open, and returns all that have.
+pub(crate) async fn put_template_editor(
+    State(api): State<TemplateApi>,
+    Extension(actor): Extension<Actor>,
+    Path(path): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (key, id) = checked(path)?;
+    let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
+    let EditorRequest { place } = match bytes.is_empty() {
+        true => EditorRequest::default(),
+        false => body::parse(&bytes)?,
+    };
+    if place.as_ref().is_some_and(|place| place.len() > MAX_PLACE) {
+        let detail = format!("`place` has at most {MAX_PLACE} bytes");
+        return Err(Problem::new(Code::InvalidRequest, detail));
+    }
+    let name = actor.person();
+    let editors = change(&api, &key, |editors| {
+        let seen_ms = now_ms();
+        let former = editors.iter().find(|one| one.id == id);
+        let since_ms = former.map_or(seen_ms, |one| one.since_ms);
+        editors.retain(|one| one.id != id);
+        editors.push(Present {
+            id: id.clone(),
+            name: name.clone(),
+            place: place.clone(),
+            since_ms,
+            seen_ms,
+        });
+    });
+    let mut editors = editors.await?;
+    editors.sort_by_key(|one| one.since_ms);
+    let editors = editors.into_iter().map(EditorDocument::from).collect();
+    let mut response = json(StatusCode::OK, &EditorList { editors });
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+/// Says that an editor has closed the template.
+pub(crate) async fn delete_template_editor(
+    State(api): State<TemplateApi>,
+    Path(path): Path<(String, String)>,
+) -> Result<StatusCode, Problem> {
+    let (key, id) = checked(path)?;
+    change(&api, &key, |editors| editors.retain(|one| one.id != id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Changes the editors of a template that are not silent, and returns them.
+async fn change(
+    api: &TemplateApi,
+    key: &str,
+    apply: impl Fn(&mut Vec<Present>),
+) -> Result<Vec<Present>, Problem> {
+    let failed = |error: &Error| Problem::of_store(error, Resource::Draft);
+    let mut editors = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let stored = match api.drafts.get(DraftKind::Editors, key.to_owned()).await {
+            Ok(stored) => Some(stored),
+            Err(Error::NotFound) => None,
+            Err(error) => return Err(failed(&error)),
+        };
+        let source = stored.as_ref().map(|stored| &*stored.source);
+        let read = source.map(serde_json::from_slice::<Vec<Present>>);
+        editors = read.and_then(Result::ok).unwrap_or_default();
+        let oldest_ms = now_ms() - SILENCE.as_millis() as i64;
+        editors.retain(|one| one.seen_ms >= oldest_ms);
+        apply(&mut editors);
+        let surplus = editors.len().saturating_sub(MAX_EDITORS);
+        editors.drain(..surplus);
+        let revision = stored.map(|stored| stored.info.revision);
+        let written = match (editors.is_empty(), revision) {
+            (true, None) => Ok(()),
+            (true, Some(revision)) => {
+                let deleted = api
+                    .drafts
+                    .delete(DraftKind::Editors, key.to_owned(), revision);
+                deleted.await
+            }
+            (false, _) => {
+                let new = NewDraft {
+                    key: key.to_owned(),
+                    name: key.to_owned(),
+                    base: None,
+                    source: serde_json::to_vec(&editors).unwrap_or_default().into(),
+                };
+                let put = api.drafts.put(DraftKind::Editors, new, revision);
+                put.await.map(drop)
+            }
+        };
+        match written {
+            Ok(()) => return Ok(editors),
+            // Another editor has spoken meanwhile.
+            Err(Error::NotFound | Error::Stale(_) | Error::Exists(_)) => {}
+            Err(error) => return Err(failed(&error)),
+        }
+    }
+    // This one is entered when it speaks next.
+    Ok(editors)
+}
