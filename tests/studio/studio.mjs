@@ -334,7 +334,8 @@ const scenarios = {
     await people(first).getByRole("button").click();
     await until(async () => (await first.getByLabel("Content", { exact: true }).inputValue()) === "two");
     // Who leaves is not listed any more.
-    await second.close({ runBeforeUnload: false });
+    await second.goto(studio("templates"));
+    await second.getByRole("heading", { name: "Templates" }).waitFor();
     await first.waitForTimeout(500);
     await choose(first, "/body/0");
     await people(first).waitFor({ state: "detached" });

@@ -101,10 +101,12 @@ pub fn precision(cell: &Cell) -> String {
     maybe(cell.interval, |interval| interval.to_string())
 }
 
-/// Formats milliseconds, with digits according to their size.
+/// Formats milliseconds, with digits according to their size; `-` where some were lost, so that fewer
+/// than none are left.
 #[must_use]
 pub fn ms(value: f64) -> String {
     match value {
+        it if it < 0.0 => "-".to_owned(),
         it if it >= 100.0 => format!("{it:.0} ms"),
         it if it >= 10.0 => format!("{it:.1} ms"),
         it => format!("{it:.2} ms"),

@@ -1,15 +1,39 @@
-//! A flow that ends with one of its steps, to test that step.
+//! A flow of which one step is executed, to test that step.
 
 use std::collections::HashSet;
 
-use crate::model::{Action, Flow, Step};
+use crate::model::{Action, BranchMode, Flow, Step};
 
 impl Flow {
-    /// Removes what is not needed to reach the step `name`: the steps after it, also after the loops
-    /// and branches that it is in, and the other ways of these branches. Returns whether there is
-    /// such a step; without one, the flow is unchanged.
-    pub fn end_with(&mut self, name: &str) -> bool {
-        end_with(&mut self.steps, name)
+    /// Makes the step `name` the only one that runs execute: the steps after it are removed, also
+    /// after the loops and branches that it is in, and so are the other ways of these branches;
+    /// those before it are skipped if they have no output. Returns whether there is such a step;
+    /// without one, the flow is unchanged.
+    pub fn execute_only(&mut self, name: &str) -> bool {
+        // What the flow may read does not depend on which of its steps are executed.
+        let mut named = Vec::new();
+        add_templates(&self.steps, &mut named);
+        let found = end_with(&mut self.steps, name);
+        if found {
+            skip_before(&mut self.steps, name);
+            named.sort_unstable();
+            named.dedup();
+            named.retain(|template| !self.templates.contains(template));
+            self.templates.append(&mut named);
+        }
+        found
+    }
+
+    /// Whether a step is a loop or branch.
+    #[must_use]
+    pub fn is_container(&self, name: &str) -> bool {
+        find(&self.steps, name).is_some_and(|step| has_steps(&step.action))
+    }
+
+    /// Whether a flow goes on after a failure of the step.
+    #[must_use]
+    pub fn tolerates(&self, name: &str) -> bool {
+        find(&self.steps, name).is_some_and(|step| step.continue_on_failure)
     }
 
     /// Names of all steps, at any depth.
@@ -35,17 +59,21 @@ fn leads_to(action: &mut Action, name: &str) -> bool {
     match action {
         Action::Loop { steps, .. } => end_with(steps, name),
         Action::Branch {
+            mode,
             branches,
             otherwise,
-            ..
         } => {
             let ways = branches.iter_mut().map(|branch| &mut branch.steps);
             let mut ways: Vec<&mut Vec<Step>> = ways.chain([otherwise]).collect();
             let Some(taken) = ways.iter_mut().position(|steps| end_with(steps, name)) else {
                 return false;
             };
-            for (_, other) in ways.iter_mut().enumerate().filter(|(at, _)| *at != taken) {
-                other.clear();
+            // Of all ways that are taken, later ones see what earlier ones gave.
+            let is_before = |at: usize| *mode == BranchMode::All && at < taken;
+            for (at, other) in ways.iter_mut().enumerate() {
+                if at != taken && !is_before(at) {
+                    other.clear();
+                }
             }
             true
         }
@@ -53,22 +81,79 @@ fn leads_to(action: &mut Action, name: &str) -> bool {
     }
 }
 
-fn add_names<'a>(steps: &'a [Step], names: &mut HashSet<&'a str>) {
-    for step in steps {
-        names.insert(&step.name);
-        match &step.action {
-            Action::Loop { steps, .. } => add_names(steps, names),
+/// The lists of steps within a step.
+fn inner(action: &Action) -> Vec<&[Step]> {
+    match action {
+        Action::Loop { steps, .. } => vec![steps.as_slice()],
+        Action::Branch {
+            branches,
+            otherwise,
+            ..
+        } => {
+            let ways = branches.iter().map(|branch| branch.steps.as_slice());
+            ways.chain([otherwise.as_slice()]).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn has_steps(action: &Action) -> bool {
+    matches!(action, Action::Loop { .. } | Action::Branch { .. })
+}
+
+fn find<'a>(steps: &'a [Step], name: &str) -> Option<&'a Step> {
+    steps.iter().find_map(|step| match step.name == name {
+        true => Some(step),
+        false => inner(&step.action)
+            .into_iter()
+            .find_map(|steps| find(steps, name)),
+    })
+}
+
+/// Skips all steps but `name` and those within it.
+fn skip_before(steps: &mut [Step], name: &str) {
+    for step in steps.iter_mut().filter(|step| step.name != name) {
+        match &mut step.action {
+            Action::Loop { steps, .. } => skip_before(steps, name),
             Action::Branch {
                 branches,
                 otherwise,
                 ..
             } => {
                 for branch in branches {
-                    add_names(&branch.steps, names);
+                    skip_before(&mut branch.steps, name);
                 }
-                add_names(otherwise, names);
+                skip_before(otherwise, name);
             }
-            _ => {}
+            _ => step.skip_if = Some("true".to_owned()),
+        }
+    }
+}
+
+/// Adds the templates that steps name.
+fn add_templates(steps: &[Step], named: &mut Vec<String>) {
+    for step in steps {
+        let template = match &step.action {
+            Action::Render { template, .. } => template.as_deref(),
+            Action::Piece { piece, input, .. } if piece == "render" => input["template"].as_str(),
+            _ => None,
+        };
+        named.extend(
+            template
+                .filter(|name| !name.contains("{{"))
+                .map(str::to_owned),
+        );
+        for steps in inner(&step.action) {
+            add_templates(steps, named);
+        }
+    }
+}
+
+fn add_names<'a>(steps: &'a [Step], names: &mut HashSet<&'a str>) {
+    for step in steps {
+        names.insert(&step.name);
+        for steps in inner(&step.action) {
+            add_names(steps, names);
         }
     }
 }

@@ -101,16 +101,16 @@ impl<'m> Walk<'m> {
     }
 
     fn step(&mut self, compiled: &CompiledStep, path: &str, data: &mut Json) -> Outcome {
+        let record = self.machine.records.get(path).cloned().unwrap_or_default();
+        if let Some(output) = record.output {
+            return Ok(Progress::Done(output));
+        }
         if let Some(condition) = &compiled.skip_if {
             match condition.holds(data, self.moment()) {
                 Ok(true) => return Ok(Progress::Done(Json::Null)),
                 Ok(false) => {}
                 Err(reason) => return Ok(mistake(reason)),
             }
-        }
-        let record = self.machine.records.get(path).cloned().unwrap_or_default();
-        if let Some(output) = record.output {
-            return Ok(Progress::Done(output));
         }
         match &compiled.body {
             Body::Branch { ways, otherwise } => self.branch(compiled, ways, otherwise, path, data),

@@ -14,6 +14,10 @@ use crate::{
 
 /// Flows in the cache.
 const MAX_READY: NonZero<usize> = NonZero::new(256).unwrap();
+/// Flows of single runs in the cache, which are not stored.
+const MAX_OF_RUNS: NonZero<usize> = NonZero::new(16).unwrap();
+/// Longest source of such a flow in the cache, in bytes.
+const MAX_OF_RUN_BYTES: usize = 256 << 10;
 
 /// A version of a flow, ready to run.
 #[derive(Debug)]
@@ -52,6 +56,8 @@ struct State {
     /// Concurrency limits, for flows that have one.
     limits: HashMap<String, u32>,
     ready: LruCache<(String, u32), Arc<FlowVersion>>,
+    /// By source and version.
+    of_runs: LruCache<(Arc<[u8]>, u32), Arc<FlowVersion>>,
 }
 
 impl State {
@@ -85,6 +91,7 @@ impl FlowCache {
                 changes: 0,
                 limits: HashMap::new(),
                 ready: LruCache::new(MAX_READY),
+                of_runs: LruCache::new(MAX_OF_RUNS),
             }),
         }
     }
@@ -166,14 +173,32 @@ impl FlowCache {
         }
         let stored = self.store.get(flow.to_owned(), Some(version)).await;
         let stored = stored.map_err(Error::of_flow)?;
-        let read = tokio::task::spawn_blocking(move || FlowVersion::read(stored.source, version));
-        let read = read
-            .await
-            .map_err(|_| Error::Store(StoreError::Panicked))??;
-        let flow = Arc::new(read);
+        let flow = read(stored.source, version).await?;
         let mut state = self.state();
         state.set_limit(&flow);
         state.ready.push(key, Arc::clone(&flow));
         Ok(flow)
     }
+
+    /// The flow of a run that brings its own.
+    pub async fn read(&self, source: &Arc<[u8]>, version: u32) -> Result<Arc<FlowVersion>, Error> {
+        let key = (Arc::clone(source), version);
+        if let Some(known) = self.state().of_runs.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let flow = read(Arc::clone(source), version).await?;
+        if source.len() <= MAX_OF_RUN_BYTES {
+            self.state().of_runs.push(key, Arc::clone(&flow));
+        }
+        Ok(flow)
+    }
+}
+
+/// Parses and checks a flow off the async threads: it may take long.
+async fn read(source: Arc<[u8]>, version: u32) -> Result<Arc<FlowVersion>, Error> {
+    let read = tokio::task::spawn_blocking(move || FlowVersion::read(source, version));
+    let read = read.await;
+    Ok(Arc::new(
+        read.map_err(|_| Error::Store(StoreError::Panicked))??,
+    ))
 }

@@ -1,10 +1,11 @@
 //! Executes steps of a run that is over again, as a new run.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures_core::future::BoxFuture;
-use platen_flow::{Entry, model::Flow};
+use platen_flow::{Entry, StepError, model::Flow};
 use platen_storage::runs::{Lane, NewRun, Run};
+use serde_json::json;
 
 use crate::{
     Dispatcher, Error,
@@ -23,7 +24,7 @@ pub enum Retry<'a> {
     Failed,
     /// A step at the top level of the flow, and all after it.
     From(&'a str),
-    /// One step, at any depth.
+    /// One step, at any depth. Steps before it without an output are skipped.
     Only {
         /// Its name.
         step: &'a str,
@@ -40,8 +41,7 @@ struct Start {
 }
 
 impl Dispatcher {
-    /// Repeats a run that is over as a new one, whose other steps keep their outputs. Steps before
-    /// the first repeated one that have no output are executed, too.
+    /// Repeats a run that is over as a new one, whose other steps keep their outputs.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotEnded`], [`Error::Retry`].
@@ -91,10 +91,7 @@ impl Dispatcher {
     /// [`Error::NotFound`], [`Error::Flow`].
     pub async fn flow_of(&self, run: &Run) -> Result<Arc<FlowVersion>, Error> {
         match &run.definition {
-            Some(source) => Ok(Arc::new(FlowVersion::read(
-                Arc::clone(source),
-                run.version,
-            )?)),
+            Some(source) => self.flow_cache.read(source, run.version).await,
             None => self.flow_cache.get(&run.flow, run.version).await,
         }
     }
@@ -146,18 +143,14 @@ impl Dispatcher {
             None => self.flow_of(run).await?,
         };
         let mut cut: Flow = flow.loaded.flow().clone();
-        if !cut.end_with(step) {
+        if !cut.execute_only(step) {
             return Err(Error::Retry(format!("the flow has no step `{step}`")));
         }
-        let mut before = cut.step_names();
-        before.remove(step);
-        let mut journal = self.records(run).await?;
-        journal.retain(|record| is_of(&record.entry, &before));
         let source = serde_json::to_vec(&cut).map_err(|error| Error::Retry(error.to_string()))?;
         Ok(Start {
             version: version.unwrap_or(run.version),
             definition: Some(Arc::from(source)),
-            journal,
+            journal: before(&cut, step, self.records(run).await?),
         })
     }
 }
@@ -168,14 +161,57 @@ fn names_in(path: &str) -> impl Iterator<Item = &str> {
         .map(|part| part.split('[').next().unwrap_or_default())
 }
 
-/// Whether an event is of steps with these names, which are in no other step.
-fn is_of(entry: &Entry, names: &HashSet<&str>) -> bool {
-    match entry {
-        Entry::Started { path, .. }
-        | Entry::Succeeded { path, .. }
-        | Entry::Failed { path, .. }
-        | Entry::Waiting { path, .. }
-        | Entry::Resumed { path, .. } => names_in(path).all(|name| names.contains(name)),
-        Entry::Cancelled | Entry::TimedOut => false,
+/// What the steps before `step` gave, of the records of a run. A failure after which the flow goes on
+/// is an output as well.
+fn before(flow: &Flow, step: &str, records: Vec<Record>) -> Vec<Record> {
+    let names = flow.step_names();
+    let is_before = |path: &str| {
+        names_in(path).all(|name| names.contains(name) && name != step)
+            && !names_in(path)
+                .last()
+                .is_some_and(|name| flow.is_container(name))
+    };
+    // A failure counts if no later attempt succeeded.
+    let mut failed: BTreeMap<String, Record> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for record in records {
+        match &record.entry {
+            Entry::Succeeded { path, .. } | Entry::Resumed { path, .. } if is_before(path) => {
+                failed.remove(path);
+                kept.push(record);
+            }
+            Entry::Failed { path, .. } if is_before(path) => {
+                failed.insert(path.clone(), record);
+            }
+            _ => {}
+        }
+    }
+    for record in failed.into_values() {
+        if let Entry::Failed { path, error, .. } = &record.entry
+            && let Some(entry) = tolerated(flow, path, error)
+        {
+            kept.push(Record { entry, ..record });
+        }
+    }
+    kept
+}
+
+/// The output of the step that goes on after a failure: the one that failed, or one around it.
+fn tolerated(flow: &Flow, path: &str, error: &StepError) -> Option<Entry> {
+    let mut at = path;
+    let mut message = error.message.clone();
+    loop {
+        if names_in(at).last().is_some_and(|name| flow.tolerates(name)) {
+            let output = json!({"error": {"code": error.code, "message": message}});
+            let path = at.to_owned();
+            return Some(Entry::Succeeded { path, output });
+        }
+        message = format!("{at}: {message}");
+        let (outer, _) = at.rsplit_once('.')?;
+        // An item of a loop is no step.
+        let item = outer
+            .strip_suffix(']')
+            .and_then(|outer| outer.rsplit_once('['));
+        at = item.map_or(outer, |(list, _)| list);
     }
 }

@@ -50,7 +50,7 @@ export function AuditLog() {
     ${failure.value && html`<${Failure} error=${failure.value} />`}${!entries.value && !failure.value && html`<${Loading} />`}
     ${entries.value?.length === 0 && html`<div class="empty"><h2>${t("Nothing was changed yet")}</h2></div>`}
     ${entries.value && entries.value.length > 0 && html`<table class="table of-changes">
-      <thead><tr><th>${t("Time")}</th><th>${t("What happened")}</th><th>${t("Subject")}</th><th>${t("Who")}</th><th>${t("Address")}</th></tr></thead>
+      <thead><tr><th>${t("Time")}</th><th>${t("What happened")}</th><th>${t("Path")}</th><th>${t("Who")}</th><th>${t("Address")}</th></tr></thead>
       <tbody>${entries.value.map((one) => html`<tr key=${one.number}>
         <td class="when num" title=${one.at}>${when(one.at)}</td>
         <td class="what">${t(words(one.action))}${one.version ? html` <span class="small quiet">v${one.version}</span>` : ""}</td>

@@ -106,7 +106,7 @@ async function load(name, session) {
   const flow = /** @type {FlowDefinition} */ (await response.json());
   const { flows } = /** @type {{flows: FlowEntry[]}} */ (await json("GET", "flows?limit=200"));
   const { runs } = may(session, "runs")
-    ? /** @type {{runs: RunEntry[]}} */ (await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=50`)) : { runs: [] };
+    ? /** @type {{runs: RunEntry[]}} */ (await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=200`)) : { runs: [] };
   const base = baseOf(runs) ?? runs[0];
   const last = base ? /** @type {RunEntry} */ (await json("GET", `runs/${base.id}`)) : null;
   return { flow, version: tagOf(response) ?? 0, published: flows.find((one) => one.key === name)?.published ?? null, runs, last };
@@ -237,7 +237,7 @@ export function Flow({ name, session }) {
         <div class="tabs" role="tablist">${tabs.map(([kind, label]) => html`<button type="button" role="tab" aria-selected=${view.value === kind}
             onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
         ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked }} />
-          ${step && may(session, "runs") && html`<${StepTest} key=${step.name} step=${step} runs=${found.runs} version=${found.version} changed=${changed} mayRun=${may(session, "publish")} />`}`}
+          ${step && may(session, "runs") && html`<${StepTest} key=${step.name} step=${step} runs=${found.runs} version=${found.version} changed=${changed} mayPublish=${may(session, "publish")} />`}`}
         ${view.value === "json" && html`<div class="flow-json"><${JsonView} ...${{ editing, root, problems: problems.value, locked }} /></div>`}
         ${view.value === "test" && html`<${FlowTest} ...${{ found, trigger, mayRun: !busy.value && !changed && may(session, "publish"), changed }} onRun=${test} />`}</section></div>
     ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }}

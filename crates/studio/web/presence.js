@@ -3,28 +3,29 @@
 /** @import { Editing } from "./editing.js" */
 /** @typedef {{id: string, name: string, place?: string, since: string}} Present */
 
-import { debounced, html, memory, useEffect, useSignal, useSignalEffect } from "./base.js";
-import { json, request } from "./api.js";
+import { debounced, html, memory, useEffect, useMemo, useSignalEffect, signal } from "./base.js";
+import { json, request, signedOut } from "./api.js";
 import { nearest, plain, words } from "./nodes.js";
 import { get } from "./pointer.js";
-import { say } from "./parts.js";
+import { say, toast } from "./parts.js";
 import { t } from "./text.js";
 
-/** Time between two signs of life, in milliseconds: the service lists who has given one in the last 45 seconds. */
+/** Time between two signs of life, in milliseconds. */
 const EVERY = 15_000;
+/** The service lists who has given a sign of life in this time, in milliseconds. */
+const SILENCE = 100_000;
 /** Time that something is chosen before others see it, in milliseconds. */
 const SETTLED = 1_000;
 /** Most people that the bar has room for. */
 const MOST = 4;
 
-/** The tabs of a browser are one editor. */
-function ownId() {
-  const known = /** @type {string | null} */ (memory.get("editor"));
-  if (known) return known;
-  const made = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  memory.set("editor", made);
-  return made;
-}
+/** @param {number} bytes */
+const random = (bytes) => Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** The tabs of a browser are one editor, and each tab says for itself that it is there. */
+const browser = /** @type {string | null} */ (memory.get("editor")) ?? random(12);
+const tab = `${browser}-${random(4)}`;
+memory.set("editor", browser);
 
 /** @param {string} name */
 const initials = (name) => name.split(/[\s._@-]+/).filter(Boolean).slice(0, 2).map((word) => [...word][0].toUpperCase()).join("") || "?";
@@ -35,9 +36,62 @@ const initials = (name) => name.split(/[\s._@-]+/).filter(Boolean).slice(0, 2).m
  * @param {string | undefined} place
  */
 function about(editing, place) {
-  const node = /** @type {{type?: string} | undefined} */ (place ? get(editing.document.value, place) : undefined);
-  if (!node?.type) return "";
-  return `${t(words(node.type))} ${plain(node).slice(0, 40)}`.trim();
+  const node = /** @type {{type?: unknown} | null | undefined} */ (place ? get(editing.document.value, place) : undefined);
+  return typeof node?.type === "string" ? `${t(words(node.type))} ${plain(node).slice(0, 40)}`.trim() : "";
+}
+
+/** The others in one template, as far as the service knows. */
+class Others {
+  /** @param {Editing} editing */
+  constructor(editing) {
+    this.editing = editing;
+    this.path = `templates/${editing.key}/editors/${tab}`;
+    this.present = signal(/** @type {Present[]} */ ([]));
+    /** Whom a message has named. */
+    this.named = new Set();
+    this.heard = Date.now();
+    this.gone = false;
+    this.soon = debounced(SETTLED, () => this.speak());
+    this.timer = setInterval(() => this.speak(), EVERY);
+  }
+
+  /** Says that this editor is there, and takes in who else is. */
+  async speak() {
+    if (this.gone || signedOut.value) return;
+    try {
+      const place = this.editing.selected.value || undefined;
+      const { editors } = /** @type {{editors: Present[]}} */ (await json("PUT", this.path, { body: { place } }));
+      if (!this.gone) this.hear(editors);
+    } catch {
+      // Whoever cannot be asked about now may be later.
+      if (Date.now() - this.heard > SILENCE) this.present.value = [];
+    }
+  }
+
+  /** @param {Present[]} editors */
+  hear(editors) {
+    this.heard = Date.now();
+    /** @type {Map<string, Present>} */
+    const found = new Map();
+    for (const one of editors) {
+      const of = one.id.replace(/-[^-]*$/, "");
+      if (of !== browser) found.set(of, one);
+    }
+    const fresh = [...found].find(([of]) => !this.named.has(of));
+    // A message about what one has done oneself, which may be undone, is not replaced: the next answer names the other.
+    if (fresh && !toast.value) {
+      this.named.add(fresh[0]);
+      say(t("{name} has this template open, too.", { name: fresh[1].name || t("Somebody") }));
+    }
+    this.present.value = [...found.values()];
+  }
+
+  leave() {
+    this.gone = true;
+    clearInterval(this.timer);
+    this.soon.cancel();
+    request("DELETE", this.path, { keepalive: true }).catch(() => {});
+  }
 }
 
 /**
@@ -45,44 +99,28 @@ function about(editing, place) {
  * @param {{editing: Editing}} props
  */
 export function Presence({ editing }) {
-  const others = useSignal(/** @type {Present[]} */ ([]));
-  const id = ownId();
-  const path = `templates/${editing.key}/editors/${id}`;
-  const speak = async () => {
-    try {
-      const { editors } = /** @type {{editors: Present[]}} */ (await json("PUT", path, { body: { place: editing.selected.value || undefined } }));
-      const found = editors.filter((one) => one.id !== id);
-      for (const one of found) {
-        if (!others.value.some((known) => known.id === one.id)) say(t("{name} has this template open, too.", { name: one.name || t("Somebody") }));
-      }
-      others.value = found;
-    } catch {
-      // Whoever cannot be seen now may be later.
-    }
-  };
+  const others = useMemo(() => new Others(editing), [editing]);
   useEffect(() => {
-    const timer = setInterval(speak, EVERY);
-    const leave = () => { request("DELETE", path, { keepalive: true }).catch(() => {}); };
+    const leave = () => others.leave();
     addEventListener("pagehide", leave);
     return () => {
-      clearInterval(timer);
       removeEventListener("pagehide", leave);
       leave();
     };
-  }, [path]);
-  const soon = useSignal(debounced(SETTLED, speak));
+  }, [others]);
   useSignalEffect(() => {
     // Read, so that a choice is seen; the first one is none.
-    if (editing.selected.value !== null) soon.value();
+    if (editing.selected.value !== null) others.soon();
   });
-  if (others.value.length === 0) return null;
-  const more = others.value.length - MOST;
-  return html`<ul class="people row" aria-label=${t("Who else edits")}>${others.value.slice(0, MOST).map((one) => {
+  const present = others.present.value;
+  if (present.length === 0) return null;
+  const more = present.length - MOST;
+  return html`<ul class="people row" aria-label=${t("Who else edits")}>${present.slice(0, MOST).map((one) => {
     const where = about(editing, one.place);
     const name = one.name || t("Somebody");
     const label = where ? t("{name} is at {where}", { name, where }) : t("{name} has this open", { name });
-    return html`<li key=${one.id}><button type="button" class="person" title=${label} disabled=${!where}
-        onClick=${() => { if (one.place) editing.selected.value = nearest(editing.document.value, one.place); }}><span
+    return html`<li key=${one.id}><button type="button" class="person" title=${label} aria-disabled=${!where}
+        onClick=${() => { if (where && one.place) editing.selected.value = nearest(editing.document.value, one.place); }}><span
         aria-hidden="true">${initials(name)}</span><span class="away">${label}</span></button></li>`;
-  })}${more > 0 && html`<li class="small quiet">+${more}</li>`}</ul>`;
+  })}${more > 0 && html`<li class="small quiet">${t("and {count} more", { count: more })}</li>`}</ul>`;
 }

@@ -6,7 +6,7 @@
  * @typedef {{name: string, kind: "wait" | "work", parts: [number, number, boolean][], about?: string, level: number, reports: StepReport[]}} Bar
  */
 
-import { html, useSignal, useEffect } from "./base.js";
+import { html, useSignal, useEffect, names } from "./base.js";
 import { asError, json, request, root } from "./api.js";
 import { Failure, Loading, say, useLoaded } from "./parts.js";
 import { Icon } from "./icons.js";
@@ -125,6 +125,8 @@ export function Run({ id }) {
   const failed = run.error?.step;
   const topStep = failed?.split(/[.[]/)[0];
   const picked = timeline.rows.find((one) => one.name === chosen.value) ?? timeline.rows.find((one) => one.name === failed) ?? null;
+  // From the step that is chosen, or the one that failed.
+  const from = picked?.kind === "work" ? picked.name.split(/[.[]/)[0] : topStep;
   const total = lasted(run);
   const facts = [
     [t("Started"), when(run.createdAt)], [t("Total"), total === null ? t("running") : duration(total)],
@@ -142,9 +144,9 @@ export function Run({ id }) {
       ${!isOpen && html`<button type="button" class="button"
           onClick=${() => act("retry", { from: (run.steps ?? [])[0]?.path.split(/[.[]/)[0] }, t("Started again from the first step."))}>
         <${Icon} name="retry" />${t("Retry all")}</button>`}
-      ${!isOpen && topStep && html`<button type="button" class="button primary"
-          onClick=${() => act("retry", { from: topStep }, t("Started again from {step}.", { step: topStep }))}>
-        <${Icon} name="retry" />${t("Retry from {step}", { step: topStep })}</button>`}</header>
+      ${!isOpen && from && html`<button type="button" class=${names("button", topStep && "primary")}
+          onClick=${() => act("retry", { from }, t("Started again from {step}.", { step: from }))}>
+        <${Icon} name="retry" />${t("Retry from {step}", { step: from })}</button>`}</header>
     <dl class="facts">${facts.map(([name, value]) => html`<div><dt class="small quiet">${name}</dt><dd>${value}</dd></div>`)}</dl>
     ${run.error?.message && html`<div class="notice bad" role="alert">
       <h3>${failed ? t("Failed at {step}", { step: failed }) : t("Failed")}</h3><p>${run.error.message}</p>

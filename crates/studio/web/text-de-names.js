@@ -2,6 +2,7 @@
 
 /** By their English words. */
 export const names = {
+  "Action": "Aktion",
   "Align": "Ausrichtung",
   "Alt": "Alternativtext",
   "Background": "Hintergrund",
@@ -65,7 +66,7 @@ export const names = {
   "Page break": "Seitenumbruch",
   "Page setup": "Seite",
   "Panel": "Kasten",
-  "Piece": "Aktion",
+  "Piece": "Baustein",
   "Positioned": "Fest platziert",
   "Primary": "Hauptfarbe",
   "Publish flow": "Ablauf veröffentlicht",

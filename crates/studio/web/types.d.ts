@@ -235,6 +235,7 @@ export interface RunEntry {
   endedAt?: string | null;
   worker?: string | null;
   retryOf?: string | null;
+  isPartial?: boolean;
   times?: { ingressUs?: number; queueUs?: number; provisionUs?: number; runUs?: number };
   error?: { step?: string; code?: string; message?: string };
   output?: Json;

@@ -82,7 +82,7 @@ pub const QUICK: Effort = Effort {
     min_rounds: 2,
     max_rounds: 3,
     cell_seconds: 2,
-    pack_seconds: 180,
+    pack_seconds: 165,
 };
 /// Upper limits of a run's duration and connections.
 const MAX_SECONDS: u64 = 120;

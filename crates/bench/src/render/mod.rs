@@ -34,7 +34,7 @@ pub const QUICK: Effort = Effort {
     min_rounds: 2,
     max_rounds: 3,
     cell_seconds: 4,
-    pack_seconds: 180,
+    pack_seconds: 165,
 };
 
 /// What to measure.

@@ -1,9 +1,11 @@
-//! Flows that end with one of their steps.
+//! Flows of which one step is executed.
 
-use platen_flow::{model::Flow, parse_flow};
-use serde_json::json;
+use std::sync::Arc;
 
-use super::task;
+use platen_flow::{Finish, Machine, compile, model::Flow, parse_flow};
+use serde_json::{Value as Json, json};
+
+use super::{drive, task};
 
 fn flow() -> Flow {
     let steps = json!([
@@ -20,6 +22,10 @@ fn flow() -> Flow {
         ]},
         task("last", json!(8)),
     ]);
+    of_steps(&steps)
+}
+
+fn of_steps(steps: &Json) -> Flow {
     let source = json!({"kind": "flow", "key": "cut", "name": "Cut", "trigger": {"type": "manual"}, "steps": steps});
     parse_flow(source.to_string().as_bytes()).expect("a flow")
 }
@@ -27,7 +33,7 @@ fn flow() -> Flow {
 /// Names of the steps that lead to a step, in alphabetical order.
 fn names(step: &str) -> Vec<String> {
     let mut flow = flow();
-    assert!(flow.end_with(step), "{step}");
+    assert!(flow.execute_only(step), "{step}");
     let mut names: Vec<String> = flow.step_names().into_iter().map(str::to_owned).collect();
     names.sort();
     names
@@ -50,6 +56,46 @@ fn what_comes_after_a_step_is_left_out_at_each_depth() {
 #[test]
 fn a_flow_without_the_step_stays_as_it_is() {
     let mut flow = flow();
-    assert!(!flow.end_with("unknown"));
+    assert!(!flow.execute_only("unknown"));
     assert_eq!(flow.step_names().len(), 10);
+}
+
+/// Of all ways that are taken, later ones see what earlier ones gave.
+#[test]
+fn earlier_ways_stay_where_all_are_taken() {
+    let way = |name: &str| json!({"when": "true", "steps": [task(name, json!(1))]});
+    let mut flow = of_steps(&json!([{"name": "ways", "type": "branch", "mode": "all",
+        "branches": [way("one"), way("two"), way("three")], "otherwise": [task("none", json!(1))]}]));
+    assert!(flow.execute_only("two"));
+    let mut names: Vec<&str> = flow.step_names().into_iter().collect();
+    names.sort_unstable();
+    assert_eq!(names, ["one", "two", "ways"]);
+}
+
+#[test]
+fn only_the_step_is_executed() {
+    let mut flow = flow();
+    assert!(flow.execute_only("large"));
+    let compiled = compile(flow).unwrap_or_else(|found| panic!("{found:?}"));
+    let trigger = json!({"items": [0, 1, 2, 3]});
+    let mut machine = Machine::new(Arc::new(compiled), trigger, json!({"id": "r1"}), 0);
+    let mut done = Vec::new();
+    let finish = drive(&mut machine, &mut Vec::new(), |task| {
+        done.push(task.path.clone());
+        Ok(task.input["input"].clone())
+    });
+    assert_eq!(done, ["each[2].way.large", "each[3].way.large"]);
+    assert_eq!(finish, Finish::Succeeded(json!([null, null, 3, 3])));
+}
+
+/// A flow may render what any of its steps names, also where these are left out.
+#[test]
+fn templates_of_steps_that_are_left_out_may_be_used() {
+    let mut flow = of_steps(&json!([
+        task("first", json!(1)),
+        {"name": "make", "type": "render", "template": "invoice", "format": "pdf"},
+        {"name": "other", "type": "piece", "piece": "render", "action": "render", "input": {"template": "letter@2"}},
+    ]));
+    assert!(flow.execute_only("first"));
+    assert_eq!(flow.templates, ["invoice", "letter@2"]);
 }

@@ -2,6 +2,7 @@
 
 mod client;
 mod editor;
+mod presence;
 #[allow(dead_code, reason = "each test uses what it needs")]
 #[path = "../process/mod.rs"]
 mod process;

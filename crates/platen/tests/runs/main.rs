@@ -19,6 +19,7 @@ mod pages;
 mod process;
 #[path = "../../../storage/tests/it/redis/server.rs"]
 mod redis;
+mod retries;
 mod service;
 mod skew;
 mod tls;

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use crate::{
     ledger::Ledger,
@@ -370,110 +370,6 @@ fn bounds_of_queues_and_flows_hold() {
         assert_eq!(full.json()["code"], "overloaded");
         assert!(full.headers.contains_key("retry-after"));
     }
-}
-
-#[test]
-fn retry_goes_on_from_a_step() {
-    let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::start();
-    let service = Service::start(folder.path(), &[]);
-    service.publish("f", &json!([
-        {"name": "tell", "type": "http", "method": "POST", "url": ledger.url, "body": {}},
-        {"name": "fail", "type": "code", "input": "{{ trigger.body }}",
-            "source": "export default async (input, ctx) => { const seen = await ctx.store.get('seen'); await ctx.store.put('seen', true); if (!seen) throw new Error('first'); return 'second'; };"},
-        {"name": "reply", "type": "respond", "body": "{{ steps.fail.output }}"},
-    ]));
-    let id = service.post("/webhooks/f", &json!({})).json()["run"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert_eq!(service.until(&id, &ENDS)["state"], "failed");
-    let unknown = service.post(&format!("/runs/{id}/retry"), &json!({"from": "none"}));
-    assert_eq!(
-        (unknown.status, &unknown.json()["code"]),
-        (400, &json!("invalid-request"))
-    );
-    let again = service.post(&format!("/runs/{id}/retry"), &json!({}));
-    let again = again.json()["run"].as_str().unwrap().to_owned();
-    let run = service.until(&again, &ENDS);
-    assert_eq!(
-        (&run["state"], &run["answer"]["body"]),
-        (&json!("succeeded"), &json!("second")),
-        "{run:#}"
-    );
-    assert_eq!(
-        ledger.counts().len(),
-        1,
-        "what came before is not done again"
-    );
-    let whole = service.post(&format!("/runs/{id}/retry"), &json!({"from": "tell"}));
-    service.until(whole.json()["run"].as_str().unwrap(), &ENDS);
-    assert_eq!(ledger.counts().len(), 2);
-}
-
-/// One step is tested with what the steps before it gave in a run, and by another version.
-#[test]
-fn one_step_is_executed_again_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::start();
-    let service = Service::start(folder.path(), &[]);
-    let tell = |name: &str| json!({"name": name, "type": "http", "method": "POST", "url": ledger.url, "body": {}});
-    let double = |by: i64| {
-        json!({"name": "double", "type": "code", "input": "{{ item }}",
-            "source": format!("export default (input) => input * {by};")})
-    };
-    let steps = |by: i64| {
-        json!([
-            tell("before"),
-            {"name": "each", "type": "loop", "items": "trigger.body.items",
-                "steps": [tell("within"), double(by), tell("beside")]},
-            tell("after"),
-        ])
-    };
-    service.publish("f", &steps(2));
-    let started = service
-        .post("/webhooks/f", &json!({"items": [1, 2]}))
-        .json();
-    let id = started["run"].as_str().unwrap().to_owned();
-    assert_eq!(service.until(&id, &ENDS)["state"], "succeeded");
-    assert_eq!(ledger.counts().len(), 6);
-
-    let test = |wanted: &Json| {
-        let again = service.post(&format!("/runs/{id}/retry"), wanted).json();
-        service.until(
-            again["run"].as_str().unwrap_or_else(|| panic!("{again}")),
-            &ENDS,
-        )
-    };
-    let run = test(&json!({"only": "double"}));
-    assert_eq!(
-        (&run["state"], &run["output"]),
-        (&json!("succeeded"), &json!([2, 4])),
-        "{run:#}"
-    );
-    let inputs: Vec<_> = run["steps"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|step| step["path"].as_str().unwrap().ends_with("double"))
-        .map(|step| step["input"]["input"].clone())
-        .collect();
-    assert_eq!(inputs, [json!(1), json!(2)], "{run:#}");
-
-    // A draft is tested with the input of a run of the published version.
-    service.store_again("f", &steps(10), 1);
-    let run = test(&json!({"only": "double", "version": 2}));
-    assert_eq!(
-        (&run["version"], &run["output"]),
-        (&json!(2), &json!([10, 20])),
-        "{run:#}"
-    );
-    assert_eq!(ledger.counts().len(), 6, "no other step is executed again");
-
-    let refused = |wanted: &Json| service.post(&format!("/runs/{id}/retry"), wanted).status;
-    assert_eq!(refused(&json!({"only": "none"})), 400);
-    assert_eq!(refused(&json!({"only": "double", "from": "each"})), 400);
-    assert_eq!(refused(&json!({"only": "double", "version": 99})), 404);
 }
 
 #[test]

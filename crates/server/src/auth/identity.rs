@@ -19,6 +19,8 @@ pub(crate) enum Caller {
 pub(crate) struct Identity {
     /// Name in the audit log.
     pub(crate) name: String,
+    /// Name for other people: of a user, or what a key was made for. Empty for a key of the settings.
+    pub(crate) person: String,
     /// What it may do.
     pub(crate) scopes: Scopes,
     /// Tells it from others where requests are counted.
@@ -64,11 +66,11 @@ impl Actor {
         Self { caller, is_session }
     }
 
-    /// The name of who edits; empty where no key is needed.
-    pub(crate) fn person(&self) -> String {
+    /// The name for other people; empty for who has none.
+    pub(crate) fn person(&self) -> &str {
         match &self.caller {
-            Caller::Anonymous => String::new(),
-            Caller::Known(identity) => identity.name.clone(),
+            Caller::Anonymous => "",
+            Caller::Known(identity) => &identity.person,
         }
     }
 

@@ -60,6 +60,7 @@ impl ConfiguredKey {
         Self {
             identity: Arc::new(Identity {
                 name: format!("{setting} key {}", &fingerprint[..8]),
+                person: String::new(),
                 scopes: role.scopes(),
                 number: number_of(&fingerprint),
                 reference: fingerprint,
@@ -150,6 +151,7 @@ impl Keys {
         };
         Some(Arc::new(Identity {
             name: format!("{who} with an editor token of {issuer}"),
+            person: grant.name.clone(),
             scopes: grant.scopes().within(scopes),
             number: number_of(&format!("{issuer}\n{who}\n{}", grant.template)),
             reference: String::new(),

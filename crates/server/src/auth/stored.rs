@@ -118,6 +118,7 @@ impl From<StoredKey> for Entry {
             expires_unix_ms: key.expires_unix_ms,
             identity: Arc::new(Identity {
                 name: format!("key {} ({})", key.name, key.id),
+                person: key.name.clone(),
                 scopes: scopes_of(&key.roles, &key.scopes),
                 number: number_of(&key.id),
                 reference: format!("{STORED}{}", key.id),

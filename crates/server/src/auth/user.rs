@@ -42,6 +42,7 @@ impl User {
                 true => format!("user {}", self.name),
                 false => format!("user {} ({})", self.name, self.subject),
             },
+            person: self.name,
             only: None,
             requests_per_minute: None,
         }

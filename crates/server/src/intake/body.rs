@@ -1,6 +1,8 @@
 //! Reads request bodies: checks the size before and during reading, enforces a timeout, and reports
 //! JSON errors with their position.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -71,13 +73,32 @@ pub async fn read(
         }
     };
     let first = announced.unwrap_or(0).min(MAX_FIRST_BYTES) as usize;
-    let bytes = tokio::time::timeout(timeout, collect(body, limit, first))
-        .await
-        .unwrap_or_else(|_| {
-            let detail = format!("the body did not arrive within {} ms", timeout.as_millis());
-            Err(Problem::new(Code::Timeout(Stage::Body), detail))
-        })?;
+    let too_large = || too_large(limit);
+    let bytes = in_time(timeout, collect(body, limit, first, too_large)).await?;
     Ok((bytes, permit))
+}
+
+/// Reads a body of at most `limit` bytes, few enough to need no room in the memory for bodies.
+///
+/// # Errors
+/// 413, 408, 400.
+pub async fn read_short(intake: &Intake, body: Body, limit: u64) -> Result<Bytes, Problem> {
+    let too_large = || {
+        let detail = format!("the body is larger than {limit} bytes");
+        Problem::new(Code::TooLarge(What::Body, limit), detail)
+    };
+    in_time(intake.body_timeout, collect(body, limit, 0, too_large)).await
+}
+
+async fn in_time(
+    timeout: Duration,
+    reading: impl Future<Output = Result<Bytes, Problem>>,
+) -> Result<Bytes, Problem> {
+    let in_time = tokio::time::timeout(timeout, reading).await;
+    in_time.unwrap_or_else(|_| {
+        let detail = format!("the body did not arrive within {} ms", timeout.as_millis());
+        Err(Problem::new(Code::Timeout(Stage::Body), detail))
+    })
 }
 
 /// Reads and discards a body, up to `limit` bytes.
@@ -91,7 +112,12 @@ async fn discard(mut body: Body, limit: u64) {
     }
 }
 
-async fn collect(mut body: Body, limit: u64, room: usize) -> Result<Bytes, Problem> {
+async fn collect(
+    mut body: Body,
+    limit: u64,
+    room: usize,
+    too_large: impl Fn() -> Problem,
+) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame =
@@ -100,7 +126,7 @@ async fn collect(mut body: Body, limit: u64, room: usize) -> Result<Bytes, Probl
             continue;
         };
         if bytes.len() as u64 + data.len() as u64 > limit {
-            return Err(too_large(limit));
+            return Err(too_large());
         }
         if bytes.is_empty() {
             if data.len() >= room {

@@ -46,6 +46,9 @@ use crate::{
 /// Interval of keep-alive events, so that proxies do not close an idle connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
+/// Longest definition of a run that is read for the input of its steps, in bytes.
+const MAX_REPLAYED: usize = 1 << 20;
+
 /// Query with the version to run.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -152,8 +155,9 @@ pub(crate) async fn get_run(
     let run = api.flows.dispatcher.get(&id).await?;
     let records = api.flows.dispatcher.journal(&id).await?;
     // A run whose flow is not stored, or can no longer be read, is shown without what its steps got.
-    let flow = match run.version {
-        0 => None,
+    let flow = match (run.version, &run.definition) {
+        (0, _) => None,
+        (_, Some(definition)) if definition.len() > MAX_REPLAYED => None,
         _ => api.flows.dispatcher.flow_of(&run).await.ok(),
     };
     let details = Details {
@@ -208,7 +212,8 @@ pub(crate) async fn cancel_run(
 pub(crate) struct RetryRequest {
     /// A step at the flow's top level: it is executed, and all after it.
     from: Option<String>,
-    /// A step at any depth: it is executed, and none after it. In a loop, for each item.
+    /// A step at any depth, which is the only one that is executed; in a loop, for each item.
+    /// Steps before it that the run has no output of are skipped.
     only: Option<String>,
     /// With `only`: the version of the flow whose step it is, such as a draft (with the scope
     /// `publish`); by default that of the run.

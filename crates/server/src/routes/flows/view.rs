@@ -42,6 +42,11 @@ pub(crate) struct RunDocument {
     /// Run that this one retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retry_of: Option<String>,
+    /// Whether only one step of the flow is executed, and those before it have the outputs of the
+    /// run that this one repeats.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub(crate) is_partial: bool,
     /// Progress of a deferred batch while it executes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<BatchProgress>,
@@ -140,6 +145,7 @@ impl RunDocument {
             worker: run.worker.clone(),
             deaths: run.worker_losses,
             retry_of: run.retry_of.clone(),
+            is_partial: run.version > 0 && run.definition.is_some(),
             progress: None,
             times: Json::Null,
             error: Json::Null,

@@ -248,7 +248,7 @@ fn editor_routes() -> Vec<Route<TemplateApi>> {
             .key()
             .parameter(id())
             .optional_body(operation::json::<EditorRequest>())
-            .body_is("Sent every 15 seconds; who is silent for 45 is not listed.")
+            .body_is("Sent every 15 seconds; who is silent for 100 is not listed.")
             .answer(200, operation::json::<EditorList>()),
         delete(EDITOR, editors::delete_template_editor)
             .scope(Scope::Draft)

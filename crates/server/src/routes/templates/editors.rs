@@ -10,7 +10,7 @@ use axum::{
     response::Response,
 };
 use hyper::{
-    HeaderMap, StatusCode,
+    StatusCode,
     header::{CACHE_CONTROL, HeaderValue},
 };
 use platen_fault::{Code, Resource};
@@ -26,15 +26,23 @@ use crate::{
     respond::{json, moment},
 };
 
-/// An editor that has said nothing for this time has gone. Editors speak three times in it.
-const SILENCE: Duration = Duration::from_secs(45);
+/// An editor that has said nothing for this time has gone. Editors speak every 15 seconds, those in
+/// the background once in a minute.
+const SILENCE: Duration = Duration::from_secs(100);
 /// Most editors of a template that are listed. Of more, those that spoke last are.
 const MAX_EDITORS: usize = 30;
 const MAX_ID: usize = 64;
+/// Longest name, in characters.
+const MAX_NAME: usize = 100;
 /// Longest place, in bytes.
 const MAX_PLACE: usize = 500;
+/// Longest body, in bytes.
+const MAX_BODY: u64 = 4_096;
 /// Attempts of a write that others come before.
-const ATTEMPTS: usize = 8;
+const ATTEMPTS: usize = 16;
+/// Templates whose editors are looked at, and forgotten if all of them are silent, when a template is
+/// opened.
+const SWEPT: u32 = 1_000;
 
 /// What an editor says.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -51,7 +59,8 @@ pub(crate) struct EditorRequest {
 pub(crate) struct EditorDocument {
     /// Names the editor: a browser, or a tab of one.
     id: String,
-    /// Who edits: a user, or the name of a key. Empty where no key is needed.
+    /// Who edits: the name of a user, of a stored key, or of an editor token. Empty for keys of the
+    /// settings, where no key is needed, and for holders of editor tokens, who do not learn it.
     name: String,
     /// JSON Pointer of what is chosen in the editor.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,11 +120,10 @@ pub(crate) async fn put_template_editor(
     State(api): State<TemplateApi>,
     Extension(actor): Extension<Actor>,
     Path(path): Path<(String, String)>,
-    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let (key, id) = checked(path)?;
-    let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
+    let bytes = body::read_short(&api.intake, body, MAX_BODY).await?;
     let EditorRequest { place } = match bytes.is_empty() {
         true => EditorRequest::default(),
         false => body::parse(&bytes)?,
@@ -124,9 +132,8 @@ pub(crate) async fn put_template_editor(
         let detail = format!("`place` has at most {MAX_PLACE} bytes");
         return Err(Problem::new(Code::InvalidRequest, detail));
     }
-    let name = actor.person();
-    let editors = change(&api, &key, |editors| {
-        let seen_ms = now_ms();
+    let name: String = actor.person().chars().take(MAX_NAME).collect();
+    let editors = change(&api, &key, |editors, seen_ms| {
         let former = editors.iter().find(|one| one.id == id);
         let since_ms = former.map_or(seen_ms, |one| one.since_ms);
         editors.retain(|one| one.id != id);
@@ -140,6 +147,12 @@ pub(crate) async fn put_template_editor(
     });
     let mut editors = editors.await?;
     editors.sort_by_key(|one| one.since_ms);
+    if actor.only().is_some() {
+        // Who was let into one template by a page of somebody else's does not learn who else was.
+        for other in editors.iter_mut().filter(|one| one.id != id) {
+            other.name.clear();
+        }
+    }
     let editors = editors.into_iter().map(EditorDocument::from).collect();
     let mut response = json(StatusCode::OK, &EditorList { editors });
     let headers = response.headers_mut();
@@ -153,7 +166,7 @@ pub(crate) async fn delete_template_editor(
     Path(path): Path<(String, String)>,
 ) -> Result<StatusCode, Problem> {
     let (key, id) = checked(path)?;
-    change(&api, &key, |editors| editors.retain(|one| one.id != id)).await?;
+    change(&api, &key, |editors, _| editors.retain(|one| one.id != id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -161,7 +174,7 @@ pub(crate) async fn delete_template_editor(
 async fn change(
     api: &TemplateApi,
     key: &str,
-    apply: impl Fn(&mut Vec<Present>),
+    apply: impl Fn(&mut Vec<Present>, i64),
 ) -> Result<Vec<Present>, Problem> {
     let failed = |error: &Error| Problem::of_store(error, Resource::Draft);
     let mut editors = Vec::new();
@@ -174,9 +187,12 @@ async fn change(
         let source = stored.as_ref().map(|stored| &*stored.source);
         let read = source.map(serde_json::from_slice::<Vec<Present>>);
         editors = read.and_then(Result::ok).unwrap_or_default();
-        let oldest_ms = now_ms() - SILENCE.as_millis() as i64;
+        // Clocks of services differ: nobody is silent for being seen by a slow one.
+        let newest = editors.iter().map(|one| one.seen_ms).max();
+        let now_ms = now_ms().max(newest.unwrap_or_default());
+        let oldest_ms = now_ms - SILENCE.as_millis() as i64;
         editors.retain(|one| one.seen_ms >= oldest_ms);
-        apply(&mut editors);
+        apply(&mut editors, now_ms);
         let surplus = editors.len().saturating_sub(MAX_EDITORS);
         editors.drain(..surplus);
         let revision = stored.map(|stored| stored.info.revision);
@@ -200,7 +216,12 @@ async fn change(
             }
         };
         match written {
-            Ok(()) => return Ok(editors),
+            Ok(()) => {
+                if revision.is_none() {
+                    sweep(api).await.map_err(|error| failed(&error))?;
+                }
+                return Ok(editors);
+            }
             // Another editor has spoken meanwhile.
             Err(Error::NotFound | Error::Stale(_) | Error::Exists(_)) => {}
             Err(error) => return Err(failed(&error)),
@@ -208,4 +229,21 @@ async fn change(
     }
     // This one is entered when it speaks next.
     Ok(editors)
+}
+
+/// Forgets the editors of templates that nobody has open: who closed a computer has not said so.
+async fn sweep(api: &TemplateApi) -> Result<(), Error> {
+    let oldest_ms = now_ms() - 10 * SILENCE.as_millis() as i64;
+    for info in api.drafts.list(DraftKind::Editors, None, SWEPT).await? {
+        if info.updated_unix_ms < oldest_ms {
+            let deleted = api
+                .drafts
+                .delete(DraftKind::Editors, info.key, info.revision);
+            match deleted.await {
+                Ok(()) | Err(Error::NotFound | Error::Stale(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
 }
