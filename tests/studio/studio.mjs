@@ -137,6 +137,12 @@ const scenarios = {
     for (let step = 0; step < 60 && (await page.getByRole("button", { name: "Undo" }).isEnabled()); step += 1) await page.getByRole("button", { name: "Undo" }).click();
     await choose(page, "/body/3");
     assert.equal(await content.inputValue(), before);
+    // Without a change, no page is asked for.
+    await page.waitForTimeout(1500);
+    await page.evaluate(() => performance.clearResourceTimings());
+    await page.waitForTimeout(1500);
+    const asked = () => performance.getEntriesByType("resource").filter((one) => one.name.includes("render/preview")).length;
+    assert.equal(await page.evaluate(asked), 0);
   },
 
   async "a mistake is shown at its field, and the last good page stays"() {

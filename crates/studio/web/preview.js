@@ -53,7 +53,8 @@ export class Preview {
   }
 
   /**
-   * Asks for pages: at once where they come fast, after a pause otherwise; one request at a time.
+   * Asks for pages: at once where they come fast, before the rest of the editor is drawn anew; after a pause otherwise.
+   * One request at a time.
    * @param {boolean} [now]
    */
   soon(now = false) {
@@ -63,7 +64,8 @@ export class Preview {
       this.isStale = true;
       return;
     }
-    this.timer = setTimeout(() => this.ask(), now || isFast ? 0 : PAUSE);
+    if (now || isFast) this.ask();
+    else this.timer = setTimeout(() => this.ask(), PAUSE);
   }
 
   /**

@@ -11,6 +11,7 @@ export interface Signal<T> extends ReadonlySignal<T> {
 export function signal<T>(value: T): Signal<T>;
 export function computed<T>(compute: () => T): ReadonlySignal<T>;
 export function batch<T>(work: () => T): T;
+export function untracked<T>(work: () => T): T;
 export function useSignal<T>(value: T): Signal<T>;
 export function useComputed<T>(compute: () => T): ReadonlySignal<T>;
 export function useSignalEffect(effect: () => void | (() => void)): void;
