@@ -287,7 +287,7 @@ settings! {
     }
     "Gotenberg's routes" {
         api_root_path: String = "API_ROOT_PATH", "/", "Path before Gotenberg's routes, such as `/gotenberg/`; they answer without it, too. The other routes of the service have none.";
-        api_correlation_id_header: String = "API_CORRELATION_ID_HEADER", "Gotenberg-Trace", "Name of the header by which clients of Gotenberg's forms know their request: they may set it, and it is in the response and in deliveries.";
+        api_correlation_id_header: String = "API_CORRELATION_ID_HEADER", "gotenberg-trace", "Name of the header by which clients of Gotenberg's forms know their request: they may set it, and it is in the response and in deliveries.";
         chromium_disable_routes: bool = "CHROMIUM_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/chromium` answer 404.";
         chromium_disable_javascript: bool = "CHROMIUM_DISABLE_JAVASCRIPT", "false", "The pages of Gotenberg's routes below `/forms/chromium` run no scripts.";
         libreoffice_disable_routes: bool = "LIBREOFFICE_DISABLE_ROUTES", "false", "Gotenberg's routes below `/forms/libreoffice` answer 404.";
