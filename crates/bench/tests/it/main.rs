@@ -121,6 +121,10 @@ fn the_summary_says_what_the_requests_say() {
             }
             let times = client_times_of_requests(&folder, index).unwrap();
             let summary = cell.client.as_ref();
+            // Of response bodies over UNIX sockets, only rates and percentiles are kept.
+            if times.is_none() && summary.is_some_and(|times| times.shares.is_empty()) {
+                continue;
+            }
             assert_eq!(
                 times.map(|times| times.shares),
                 summary.map(|times| times.shares.clone()),
@@ -146,5 +150,6 @@ fn published_results_are_whole_and_small() {
             bytes += entry.unwrap().metadata().unwrap().len();
         }
     }
-    assert!(bytes < 2 << 20, "{bytes} bytes of results");
+    // A full run over six kinds of sockets has two and a half megabytes.
+    assert!(bytes < 3 << 20, "{bytes} bytes of results");
 }
