@@ -301,11 +301,7 @@ const scenarios = {
 
   async "two editors of one template see each other's changes and lose none"() {
     await api("POST", "templates", { key: "shared", name: "Shared", body: [{ type: "text", content: "one" }, { type: "text", content: "two" }] });
-    const [first, second] = [await fresh(), await fresh()];
-    for (const page of [first, second]) {
-      await signIn(page, "templates/shared");
-      await page.locator(".page img").first().waitFor();
-    }
+    const [first, second] = [await editorOf("shared"), await editorOf("shared")];
     await choose(first, "/body/0");
     await first.getByLabel("Content", { exact: true }).fill("one by the first");
     await first.getByText(/^Saved/).waitFor();
@@ -324,11 +320,7 @@ const scenarios = {
 
   async "two people in one template see who else is there, and where"() {
     await api("POST", "templates", { key: "visited", name: "Visited", body: [{ type: "text", content: "one" }, { type: "text", content: "two" }] });
-    const [first, second] = [await fresh(), await fresh()];
-    for (const page of [first, second]) {
-      await signIn(page, "templates/visited");
-      await page.locator(".page img").first().waitFor();
-    }
+    const [first, second] = [await editorOf("visited"), await editorOf("visited")];
     const people = (page) => page.getByRole("list", { name: "Who else edits" });
     await choose(second, "/body/1");
     await second.waitForTimeout(1500);
@@ -1124,6 +1116,14 @@ async function nodeArea(page, path) {
 /** Waits until something holds. */
 async function until(holds) {
   for (const end = Date.now() + 15_000; !(await holds()); await new Promise((done) => setTimeout(done, 50))) assert.ok(Date.now() < end, `${holds}`);
+}
+
+/** A browser of its own with a template in the editor. */
+async function editorOf(template) {
+  const page = await fresh();
+  await signIn(page, `templates/${template}`);
+  await page.locator(".page img").first().waitFor();
+  return page;
 }
 
 /** Opens the drawer with the sample data. */

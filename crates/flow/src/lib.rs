@@ -5,11 +5,11 @@
 //! same journal always yields the same next step.
 
 mod compile;
-mod cut;
 mod machine;
 pub mod model;
 mod needs;
 mod parse;
+mod single_step;
 mod walk;
 
 pub use self::{

@@ -63,11 +63,7 @@ impl Needs {
         for (index, step) in steps.iter().enumerate() {
             let path = format!("{path}/{index}");
             self.shared |= may_share(&step.action);
-            let (template, place) = match &step.action {
-                Action::Render { template, .. } => (template.as_deref(), "template"),
-                Action::Piece { piece, input, .. } if piece == "render" => {
-                    (input["template"].as_str(), "input/template")
-                }
+            match &step.action {
                 Action::Branch {
                     branches,
                     otherwise,
@@ -78,16 +74,17 @@ impl Needs {
                         self.read(&branch.steps, &path, diagnostics);
                     }
                     self.read(otherwise, &format!("{path}/otherwise"), diagnostics);
-                    continue;
                 }
                 Action::Loop { steps, .. } => {
                     self.read(steps, &format!("{path}/steps"), diagnostics);
-                    continue;
                 }
-                _ => continue,
+                _ => {}
+            }
+            let Some((name, place)) = template_of(&step.action) else {
+                continue;
             };
-            match template {
-                Some(name) if name.contains("{{") && self.listed.is_empty() => {
+            match is_known(name) {
+                false if self.listed.is_empty() => {
                     let message = "the template is known only at run time: list the possible \
                          templates in the flow's `templates`, such as `[\"letter-*\"]`";
                     let path = format!("{path}/{place}");
@@ -97,13 +94,29 @@ impl Needs {
                         message.to_owned(),
                     ));
                 }
-                Some(name) if !name.contains("{{") => {
+                false => {}
+                true => {
                     self.named.insert(name.to_owned());
                 }
-                _ => {}
             }
         }
     }
+}
+
+/// The template that a step names, and the property in which it does.
+pub(crate) fn template_of(action: &Action) -> Option<(&str, &'static str)> {
+    match action {
+        Action::Render { template, .. } => Some((template.as_deref()?, "template")),
+        Action::Piece { piece, input, .. } if piece == "render" => {
+            Some((input["template"].as_str()?, "input/template"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the name of a template is known before the flow runs.
+pub(crate) fn is_known(template: &str) -> bool {
+    !template.contains("{{")
 }
 
 /// Whether a step may access shared values. For code that is only known at run time.

@@ -237,13 +237,18 @@ fn expressions_give_their_results() {
     assert!(count >= 60, "only {count} expressions were found");
 }
 
-#[test]
-fn every_property_is_described() {
+/// The JSON Schema of templates.
+fn template_schema() -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_platen"))
         .arg("schema")
         .output()
         .expect("platen runs");
-    let schema: Value = serde_json::from_slice(&output.stdout).expect("a schema");
+    serde_json::from_slice(&output.stdout).expect("a schema")
+}
+
+#[test]
+fn every_property_is_described() {
+    let schema = template_schema();
     let text: String = pages().into_iter().map(|(_, page)| page).collect();
     let mut names = Vec::new();
     collect(&schema, &mut names);
@@ -276,11 +281,7 @@ fn collect(schema: &Value, names: &mut Vec<String>) {
 /// Studio shows the descriptions of both formats in German, too; none is left of a former one.
 #[test]
 fn every_description_has_a_german_one() {
-    let output = Command::new(env!("CARGO_BIN_EXE_platen"))
-        .arg("schema")
-        .output()
-        .expect("platen runs");
-    let template: Value = serde_json::from_slice(&output.stdout).expect("a schema");
+    let template = template_schema();
     let mut english = BTreeSet::new();
     for schema in [&template, &platen_flow::schema()] {
         add_descriptions(schema, &mut english);

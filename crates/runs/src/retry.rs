@@ -161,8 +161,8 @@ fn names_in(path: &str) -> impl Iterator<Item = &str> {
         .map(|part| part.split('[').next().unwrap_or_default())
 }
 
-/// What the steps before `step` gave, of the records of a run. A failure after which the flow goes on
-/// is an output as well.
+/// The outputs of the steps before `step`, of the records of a run. A failure after which the flow
+/// continues is an output as well.
 fn before(flow: &Flow, step: &str, records: Vec<Record>) -> Vec<Record> {
     let names = flow.step_names();
     let is_before = |path: &str| {
@@ -188,7 +188,7 @@ fn before(flow: &Flow, step: &str, records: Vec<Record>) -> Vec<Record> {
     }
     for record in failed.into_values() {
         if let Entry::Failed { path, error, .. } = &record.entry
-            && let Some(entry) = tolerated(flow, path, error)
+            && let Some(entry) = output_of_failure(flow, path, error)
         {
             kept.push(Record { entry, ..record });
         }
@@ -196,12 +196,15 @@ fn before(flow: &Flow, step: &str, records: Vec<Record>) -> Vec<Record> {
     kept
 }
 
-/// The output of the step that goes on after a failure: the one that failed, or one around it.
-fn tolerated(flow: &Flow, path: &str, error: &StepError) -> Option<Entry> {
+/// The output of the step that continues after a failure: the one that failed, or one around it.
+fn output_of_failure(flow: &Flow, path: &str, error: &StepError) -> Option<Entry> {
     let mut at = path;
     let mut message = error.message.clone();
     loop {
-        if names_in(at).last().is_some_and(|name| flow.tolerates(name)) {
+        if names_in(at)
+            .last()
+            .is_some_and(|name| flow.continues_on_failure(name))
+        {
             let output = json!({"error": {"code": error.code, "message": message}});
             let path = at.to_owned();
             return Some(Entry::Succeeded { path, output });

@@ -1,6 +1,6 @@
 //! The audit log: an entry for each request that changed templates, flows, labels, assets or custom actions, or
-//! cancelled or retried a run. Drafts are not entered, as editors save them with each pause, nor is who has
-//! a template open.
+//! cancelled or retried a run. Drafts are not entered, as editors save them with each pause, nor are
+//! heartbeats of editors.
 
 use std::{net::IpAddr, sync::Arc};
 

@@ -245,20 +245,20 @@ mod tests {
     }
 
     #[test]
-    fn every_filter_has_a_german_meaning() {
+    fn every_filter_has_a_german_description() {
         let find = |name: &str| ASSETS.iter().find(|asset| asset.name == name);
         let text = |name: &str| std::str::from_utf8(find(name).unwrap().bytes).unwrap();
         let of_line = |line: &'static str| line.strip_prefix("  [")?.strip_suffix("],");
         let filters = text("filters.js").lines().filter_map(of_line);
-        let meanings: Vec<&str> = filters
+        let english: Vec<&str> = filters
             .map(|line| line.rsplit("\", \"").next().unwrap())
             .collect();
         let german = text("schema-de-filters.js").lines();
         let german: Vec<&str> = german
             .filter_map(|line| line.strip_prefix("  \""))
             .collect();
-        assert!(meanings.len() > 40 && meanings.len() == german.len());
-        for (english, entry) in meanings.iter().zip(german) {
+        assert!(english.len() > 40 && english.len() == german.len());
+        for (english, entry) in english.iter().zip(german) {
             assert!(
                 entry.starts_with(&format!("{english}: ")),
                 "{english} {entry}"

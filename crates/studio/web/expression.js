@@ -12,7 +12,7 @@ import { html, useSignal, useEffect, names } from "./base.js";
 import { isAbort, request, Problem } from "./api.js";
 import { escape, get, tokens } from "./pointer.js";
 import { filters } from "./filters.js";
-import { meaning } from "./meanings.js";
+import { described } from "./descriptions.js";
 import { brief } from "./sample.js";
 import { t } from "./text.js";
 
@@ -136,7 +136,7 @@ export function suggestions(editing, pointer, text) {
   if (filter) {
     const found = filters.filter(([name]) => name.toLowerCase().startsWith(filter[1].toLowerCase()) && name !== filter[1]);
     const before = text.slice(0, text.length - filter[1].length);
-    return found.slice(0, MOST).map(([name, use, about]) => ({ label: name, insert: use, about: meaning(about), replaces: filter[1].length, whole: before + use }));
+    return found.slice(0, MOST).map(([name, use, about]) => ({ label: name, insert: use, about: described(about), replaces: filter[1].length, whole: before + use }));
   }
   const word = /([A-Za-z_][\w.]*)?$/.exec(text)?.[0] ?? "";
   // After a value only an operator can follow.

@@ -9,7 +9,7 @@
 
 import { html, names } from "./base.js";
 import { get, set as setAt, parent, within } from "./pointer.js";
-import { meaning } from "./meanings.js";
+import { described } from "./descriptions.js";
 import { resolve, chosen, options, choices, itemOf, nameOf, namesIn, isObjectList } from "./schema.js";
 import {
   TextControl, LineControl, LengthControl, ColorControl, FontControl, ChoiceControl, JsonControl, LinesControl, ListControl, RunsControl, MapControl,
@@ -143,7 +143,7 @@ export function Field({ root, editing, pointer, name, schema, isRequired, proble
   const whole = resolve(root, schema);
   const own = problems.filter((one) => within(one.path, pointer));
   const id = `field${pointer.replaceAll(/[^a-zA-Z0-9]/g, "-")}`;
-  const about = meaning(schema.description ?? whole.description).replaceAll("`", "");
+  const about = described(schema.description ?? whole.description).replaceAll("`", "");
   const changedFrom = value !== undefined && !isRequired;
   return html`<div class="field-box">
     <div class="row field-head">

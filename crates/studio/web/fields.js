@@ -18,7 +18,7 @@
 
 import { html, useSignal, useRef, useLayoutEffect, names } from "./base.js";
 import { Icon } from "./icons.js";
-import { meaning } from "./meanings.js";
+import { described } from "./descriptions.js";
 import { ExpressionCard, expressionAt, suggestions } from "./expression.js";
 import { t, within } from "./text.js";
 import { words } from "./nodes.js";
@@ -203,7 +203,7 @@ export function ChoiceControl({ id, label, value, choices, isRequired, onChange,
     return typeof one === "boolean" ? t(one ? "Yes" : "No") : words(String(one));
   };
   if (all.length <= 4 && all.every((one) => text(one).length < 12)) {
-    return html`<div class="segments" id=${id} role="group" aria-label=${label}>${all.map((one) => html`<button type="button" title=${meaning(one.about)}
+    return html`<div class="segments" id=${id} role="group" aria-label=${label}>${all.map((one) => html`<button type="button" title=${described(one.about)}
         aria-pressed=${value === one.value} onClick=${() => onChange(one.value)}>${text(one)}</button>`)}</div>`;
   }
   return html`<select id=${id} class="select" value=${value ?? ""}

@@ -13,7 +13,7 @@ import { Form } from "./form.js";
 import { JsonControl } from "./fields.js";
 import { JsonView } from "./json-view.js";
 import { Steps, stepIcon } from "./flow-map.js";
-import { meaning } from "./meanings.js";
+import { described } from "./descriptions.js";
 import { schemaOfKind, typesOf } from "./schema.js";
 import { get } from "./pointer.js";
 import { words } from "./nodes.js";
@@ -267,6 +267,6 @@ function AddStep({ root, onClose, onChoose }) {
   const types = typesOf(root, "Step");
   return html`<${Dialog} wide title=${t("Add a step")} onClose=${onClose}>
     <div class="palette">${types.map((one) => html`<button type="button" class="palette-item" key=${one.type} onClick=${() => onChoose(one.type)}>
-      <${Icon} name=${stepIcon(one.type)} /><span><b>${t(words(one.type))}</b><small>${meaning(one.about)}</small></span></button>`)}</div>
+      <${Icon} name=${stepIcon(one.type)} /><span><b>${t(words(one.type))}</b><small>${described(one.about)}</small></span></button>`)}</div>
     <div class="ends"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button></div></${Dialog}>`;
 }

@@ -9,7 +9,7 @@
 import { html, useRef, useEffect } from "./base.js";
 import { escape, get, tokens } from "./pointer.js";
 import { asError } from "./api.js";
-import { meaning } from "./meanings.js";
+import { described } from "./descriptions.js";
 import { resolve, chosen, choices, schemaAt } from "./schema.js";
 import { nearest } from "./nodes.js";
 import { t } from "./text.js";
@@ -107,12 +107,12 @@ function completions(cm, root, editing) {
       const outer = node.name === "PropertyName" ? pointer.replace(/\/[^/]*$/, "") : pointer;
       const schema = resolve(root, chosen(root, schemaAt(root, outer, editing.document.value), get(editing.document.value, outer)));
       const options = Object.entries(schema.properties ?? {}).map(([name, of]) => ({
-        label: `"${name}"`, apply: node.name === "PropertyName" ? `"${name}"` : `"${name}": `, type: "property", info: meaning(of.description ?? resolve(root, of).description),
+        label: `"${name}"`, apply: node.name === "PropertyName" ? `"${name}"` : `"${name}": `, type: "property", info: described(of.description ?? resolve(root, of).description),
       }));
       return { from, to, options, filter: true };
     }
     const schema = schemaAt(root, pointer, editing.document.value);
-    const options = choices(root, schema).map((one) => ({ label: JSON.stringify(one.value), type: "constant", info: meaning(one.about) }));
+    const options = choices(root, schema).map((one) => ({ label: JSON.stringify(one.value), type: "constant", info: described(one.about) }));
     return options.length > 0 ? { from, to, options } : null;
   };
 }

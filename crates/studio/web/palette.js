@@ -6,7 +6,7 @@
 /** @import { Node, Place, Schema, Template } from "./types.js" */
 
 import { html, useSignal, useRef, useLayoutEffect } from "./base.js";
-import { meaning } from "./meanings.js";
+import { described } from "./descriptions.js";
 import { get, parent, last } from "./pointer.js";
 import { newNode, firstList, tableOf, words } from "./nodes.js";
 import { typesOf, isNodeList, schemaAt } from "./schema.js";
@@ -60,7 +60,7 @@ export function Palette({ editing, root, onClose }) {
     editing.insert(where.list, where.index, node);
     onClose();
   };
-  const types = typesOf(root, "Node").filter((one) => `${one.type} ${words(one.type)} ${meaning(one.about)}`.toLowerCase().includes(filter.value.toLowerCase()));
+  const types = typesOf(root, "Node").filter((one) => `${one.type} ${words(one.type)} ${described(one.about)}`.toLowerCase().includes(filter.value.toLowerCase()));
   const list = firstList(editing.sample.value);
   const shown = blocks().filter((one) => one.name.toLowerCase().includes(filter.value.toLowerCase()));
   const keys = (/** @type {PageEvent} */ event) => {
@@ -74,7 +74,7 @@ export function Palette({ editing, root, onClose }) {
           onInput=${(event) => { filter.value = event.currentTarget.value; }} onKeyDown=${keys} /></label>
     <div class="palette">${types.map((one) => html`<button type="button" key=${one.type} class="palette-item"
         onClick=${() => add(newNode(one.type, editing.sample.value))}>
-      <${Icon} name=${one.type === "conditional" ? "if" : one.type} /><span><b>${t(words(one.type))}</b><small>${meaning(one.about)}</small></span></button>`)}</div>
+      <${Icon} name=${one.type === "conditional" ? "if" : one.type} /><span><b>${t(words(one.type))}</b><small>${described(one.about)}</small></span></button>`)}</div>
     ${(shown.length > 0 || list) && html`<h3 class="palette-title">${t("Ready-made")}</h3>
       <div class="palette">
         ${list && html`<button type="button" class="palette-item" onClick=${() => add(tableOf(list.path, list.rows))}>

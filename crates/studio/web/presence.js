@@ -1,4 +1,4 @@
-// Who else has the template open, and where they are in it.
+// Presence: who else has the template open, and what they have selected.
 
 /** @import { Editing } from "./editing.js" */
 /** @typedef {{id: string, name: string, place?: string, since: string}} Present */
@@ -10,11 +10,11 @@ import { get } from "./pointer.js";
 import { say, toast } from "./parts.js";
 import { t } from "./text.js";
 
-/** Time between two signs of life, in milliseconds. */
-const EVERY = 15_000;
-/** The service lists who has given a sign of life in this time, in milliseconds. */
-const SILENCE = 100_000;
-/** Time that something is chosen before others see it, in milliseconds. */
+/** Time between two heartbeats, in milliseconds. */
+const HEARTBEAT_INTERVAL = 15_000;
+/** The service lists editors with a heartbeat in this time, in milliseconds. */
+const HEARTBEAT_TIMEOUT = 100_000;
+/** Time without another selection before others see one, in milliseconds. */
 const SETTLED = 1_000;
 /** Most people that the bar has room for. */
 const MOST = 4;
@@ -22,7 +22,7 @@ const MOST = 4;
 /** @param {number} bytes */
 const random = (bytes) => Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** The tabs of a browser are one editor, and each tab says for itself that it is there. */
+/** The tabs of a browser are one editor; each sends its own heartbeats. */
 const browser = /** @type {string | null} */ (memory.get("editor")) ?? random(12);
 const tab = `${browser}-${random(4)}`;
 memory.set("editor", browser);
@@ -47,40 +47,40 @@ class Others {
     this.editing = editing;
     this.path = `templates/${editing.key}/editors/${tab}`;
     this.present = signal(/** @type {Present[]} */ ([]));
-    /** Whom a message has named. */
-    this.named = new Set();
-    this.heard = Date.now();
+    /** Editors that a message has announced. */
+    this.announced = new Set();
+    this.receivedAt = Date.now();
     this.gone = false;
-    this.soon = debounced(SETTLED, () => this.speak());
-    this.timer = setInterval(() => this.speak(), EVERY);
+    this.soon = debounced(SETTLED, () => this.heartbeat());
+    this.timer = setInterval(() => this.heartbeat(), HEARTBEAT_INTERVAL);
   }
 
-  /** Says that this editor is there, and takes in who else is. */
-  async speak() {
+  /** Sends a heartbeat and receives the list of editors. */
+  async heartbeat() {
     if (this.gone || signedOut.value) return;
     try {
       const place = this.editing.selected.value || undefined;
       const { editors } = /** @type {{editors: Present[]}} */ (await json("PUT", this.path, { body: { place } }));
-      if (!this.gone) this.hear(editors);
+      if (!this.gone) this.receive(editors);
     } catch {
-      // Whoever cannot be asked about now may be later.
-      if (Date.now() - this.heard > SILENCE) this.present.value = [];
+      // The next heartbeat may succeed.
+      if (Date.now() - this.receivedAt > HEARTBEAT_TIMEOUT) this.present.value = [];
     }
   }
 
   /** @param {Present[]} editors */
-  hear(editors) {
-    this.heard = Date.now();
+  receive(editors) {
+    this.receivedAt = Date.now();
     /** @type {Map<string, Present>} */
     const found = new Map();
     for (const one of editors) {
       const of = one.id.replace(/-[^-]*$/, "");
       if (of !== browser) found.set(of, one);
     }
-    const fresh = [...found].find(([of]) => !this.named.has(of));
-    // A message about what one has done oneself, which may be undone, is not replaced: the next answer names the other.
+    const fresh = [...found].find(([of]) => !this.announced.has(of));
+    // A message about what one has done oneself, which may be undone, is not replaced: the next heartbeat announces the other.
     if (fresh && !toast.value) {
-      this.named.add(fresh[0]);
+      this.announced.add(fresh[0]);
       say(t("{name} has this template open, too.", { name: fresh[1].name || t("Somebody") }));
     }
     this.present.value = [...found.values()];
@@ -109,7 +109,7 @@ export function Presence({ editing }) {
     };
   }, [others]);
   useSignalEffect(() => {
-    // Read, so that a choice is seen; the first one is none.
+    // Read, so that the effect runs after each selection.
     if (editing.selected.value !== null) others.soon();
   });
   const present = others.present.value;

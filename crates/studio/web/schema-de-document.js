@@ -1,7 +1,7 @@
 // German for the descriptions of the schemas. About templates as a whole, and about what several nodes have.
 
 /** By their English text. */
-export const documentMeanings = {
+export const documentDescriptions = {
   "Address of the JSON Schema, for editors. Ignored.": "Adresse des JSON-Schemas, für Editoren. Wird ignoriert.",
   "Always `document`.": "Immer `document`.",
   "Identifier: lower-case letters, digits, `-`, `_` and `.`, up to 128 characters.": "Schlüssel: Kleinbuchstaben, Ziffern, `-`, `_` und `.`, bis zu 128 Zeichen.",

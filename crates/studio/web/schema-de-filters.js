@@ -1,7 +1,7 @@
 // German for what filters of expressions do, in the order of `filters.js`.
 
 /** By their English text. */
-export const filterMeanings = {
+export const filterDescriptions = {
   "Money, in the currency of the template or another.": "Geldbetrag, in der Währung der Vorlage oder einer anderen.",
   "With the separators of the locale.": "Mit den Trennzeichen des Sprachraums.",
   "Without decimals.": "Ohne Nachkommastellen.",

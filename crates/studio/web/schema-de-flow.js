@@ -1,7 +1,7 @@
 // German for the descriptions of the schemas. About flows and their steps.
 
 /** By their English text. */
-export const flowMeanings = {
+export const flowDescriptions = {
   "Always `flow`.": "Immer `flow`.",
   "Key in addresses: letters, digits, `-` and `_`.": "Schlüssel in Adressen: Buchstaben, Ziffern, `-` und `_`.",
   "Purpose of the flow.": "Zweck des Ablaufs.",

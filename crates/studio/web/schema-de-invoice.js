@@ -1,7 +1,7 @@
 // German for the descriptions of the schemas. About e-invoices: business terms by their names in the German edition of EN 16931.
 
 /** By their English text. */
-export const invoiceMeanings = {
+export const invoiceDescriptions = {
   "Texts and numbers may be `{{ expressions }}`. A list may be `{\"each\": expression, \"as\": name, \"value\": item}`.": "Texte und Zahlen können `{{ expressions }}` sein. Eine Liste kann `{\"each\": expression, \"as\": name, \"value\": item}` sein.",
   "Profile whose rules it obeys; `en16931` by default.": "Profil, dessen Regeln gelten; Standard: `en16931`.",
   "Syntax of the XML: `cii` by default, `ubl` for `peppol`.": "Syntax des XML; Standard: `cii`, bei `peppol` jedoch `ubl`.",

@@ -1,7 +1,7 @@
 // German for the descriptions of the schemas. About the nodes of templates.
 
 /** By their English text. */
-export const nodesMeanings = {
+export const nodesDescriptions = {
   "Text that may contain `{{ expressions }}`.": "Text, der `{{ expressions }}` enthalten kann.",
   "Paper size; A4 by default.": "Papiergröße; Standard: A4.",
   "Portrait by default.": "Standard: Hochformat.",

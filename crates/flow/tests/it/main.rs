@@ -1,10 +1,10 @@
 //! Runs driven by hand: what is next, after any journal.
 
 mod branches;
-mod cut;
 mod loops;
 mod order;
 mod replay;
+mod single_step;
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ pub enum DraftKind {
     Template,
     /// Data to show a template with.
     Sample,
-    /// Who has a template open.
+    /// Editors that have a template open.
     Editors,
 }
 

@@ -244,15 +244,15 @@ fn editor_routes() -> Vec<Route<TemplateApi>> {
     vec![
         put(EDITOR, editors::put_template_editor)
             .scope(Scope::Draft)
-            .summary("Says that an editor has the template open, and returns all that have.")
+            .summary("Registers an editor of the template by a heartbeat, and returns all editors.")
             .key()
             .parameter(id())
             .optional_body(operation::json::<EditorRequest>())
-            .body_is("Sent every 15 seconds; who is silent for 100 is not listed.")
+            .body_is("A heartbeat: editors expire 100 seconds after their last one.")
             .answer(200, operation::json::<EditorList>()),
         delete(EDITOR, editors::delete_template_editor)
             .scope(Scope::Draft)
-            .summary("Says that an editor has closed the template.")
+            .summary("Removes an editor that has closed the template.")
             .key()
             .parameter(id())
             .answer(204, operation::Content::default()),

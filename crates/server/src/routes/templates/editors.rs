@@ -1,7 +1,6 @@
-//! Who has a template open: each editor says so again and again, and learns of the others by that.
-//! Who falls silent is not listed any more.
+//! Presence: which editors have a template open. Each sends a heartbeat and receives the list of all.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::{
     Extension,
@@ -20,16 +19,16 @@ use serde::{Deserialize, Serialize};
 
 use super::TemplateApi;
 use crate::{
-    auth::Actor,
+    auth::{Actor, now_unix_ms},
     intake::body,
     problem::Problem,
     respond::{json, moment},
 };
 
-/// An editor that has said nothing for this time has gone. Editors speak every 15 seconds, those in
-/// the background once in a minute.
-const SILENCE: Duration = Duration::from_secs(100);
-/// Most editors of a template that are listed. Of more, those that spoke last are.
+/// An editor without a heartbeat for this time is not listed. Studio sends one every 15 seconds, and
+/// browsers let tabs in the background do so once a minute.
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(100);
+/// Maximum number of editors of a template: of more, those with the latest heartbeats.
 const MAX_EDITORS: usize = 30;
 const MAX_ID: usize = 64;
 /// Longest name, in characters.
@@ -40,11 +39,11 @@ const MAX_PLACE: usize = 500;
 const MAX_BODY: u64 = 4_096;
 /// Attempts of a write that others come before.
 const ATTEMPTS: usize = 16;
-/// Templates whose editors are looked at, and forgotten if all of them are silent, when a template is
-/// opened.
-const SWEPT: u32 = 1_000;
+/// Number of templates whose lists are checked, and deleted if they are stale, when an editor opens a
+/// template.
+const MAX_SWEPT: u32 = 1_000;
 
-/// What an editor says.
+/// A heartbeat.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct EditorRequest {
@@ -57,22 +56,22 @@ pub(crate) struct EditorRequest {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Editor")]
 pub(crate) struct EditorDocument {
-    /// Names the editor: a browser, or a tab of one.
+    /// ID that the editor has chosen for itself.
     id: String,
-    /// Who edits: the name of a user, of a stored key, or of an editor token. Empty for keys of the
-    /// settings, where no key is needed, and for holders of editor tokens, who do not learn it.
+    /// Name of the user, of the stored key, or of the editor token. Empty for keys of the settings,
+    /// where no key is needed, and in responses to other holders of editor tokens.
     name: String,
     /// JSON Pointer of what is chosen in the editor.
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
-    /// Since when, RFC 3339.
+    /// Time of the first heartbeat, RFC 3339.
     since: String,
 }
 
 /// The editors of a template.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct EditorList {
-    /// Those that have it open, the longest first; the sender is among them.
+    /// All editors, in the order of their first heartbeats; the sender is among them.
     editors: Vec<EditorDocument>,
 }
 
@@ -97,11 +96,6 @@ impl From<Present> for EditorDocument {
     }
 }
 
-fn now_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.unwrap_or_default().as_millis() as i64
-}
-
 /// Key of a template and ID of an editor, which are well formed.
 fn checked((key, id): (String, String)) -> Result<(String, String), Problem> {
     let is_id = (1..=MAX_ID).contains(&id.len())
@@ -115,7 +109,7 @@ fn checked((key, id): (String, String)) -> Result<(String, String), Problem> {
     }
 }
 
-/// Says that an editor has the template open, and returns all that have.
+/// Registers an editor of the template or renews it, and returns all editors.
 pub(crate) async fn put_template_editor(
     State(api): State<TemplateApi>,
     Extension(actor): Extension<Actor>,
@@ -148,7 +142,7 @@ pub(crate) async fn put_template_editor(
     let mut editors = editors.await?;
     editors.sort_by_key(|one| one.since_ms);
     if actor.only().is_some() {
-        // Who was let into one template by a page of somebody else's does not learn who else was.
+        // An editor token opens one template, and not the names of other users.
         for other in editors.iter_mut().filter(|one| one.id != id) {
             other.name.clear();
         }
@@ -160,7 +154,7 @@ pub(crate) async fn put_template_editor(
     Ok(response)
 }
 
-/// Says that an editor has closed the template.
+/// Removes an editor that has closed the template.
 pub(crate) async fn delete_template_editor(
     State(api): State<TemplateApi>,
     Path(path): Path<(String, String)>,
@@ -170,7 +164,7 @@ pub(crate) async fn delete_template_editor(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Changes the editors of a template that are not silent, and returns them.
+/// Changes the list of the editors of a template, without expired ones, and returns it.
 async fn change(
     api: &TemplateApi,
     key: &str,
@@ -187,10 +181,10 @@ async fn change(
         let source = stored.as_ref().map(|stored| &*stored.source);
         let read = source.map(serde_json::from_slice::<Vec<Present>>);
         editors = read.and_then(Result::ok).unwrap_or_default();
-        // Clocks of services differ: nobody is silent for being seen by a slow one.
+        // The clocks of services differ: a fast one must not expire what a slow one has written.
         let newest = editors.iter().map(|one| one.seen_ms).max();
-        let now_ms = now_ms().max(newest.unwrap_or_default());
-        let oldest_ms = now_ms - SILENCE.as_millis() as i64;
+        let now_ms = now_unix_ms().max(newest.unwrap_or_default());
+        let oldest_ms = now_ms - HEARTBEAT_TIMEOUT.as_millis() as i64;
         editors.retain(|one| one.seen_ms >= oldest_ms);
         apply(&mut editors, now_ms);
         let surplus = editors.len().saturating_sub(MAX_EDITORS);
@@ -222,19 +216,20 @@ async fn change(
                 }
                 return Ok(editors);
             }
-            // Another editor has spoken meanwhile.
+            // Another editor was faster.
             Err(Error::NotFound | Error::Stale(_) | Error::Exists(_)) => {}
             Err(error) => return Err(failed(&error)),
         }
     }
-    // This one is entered when it speaks next.
+    // The next heartbeat registers it.
     Ok(editors)
 }
 
-/// Forgets the editors of templates that nobody has open: who closed a computer has not said so.
+/// Deletes the lists of templates that nobody has open any more: a computer that is shut down does not
+/// remove its editor.
 async fn sweep(api: &TemplateApi) -> Result<(), Error> {
-    let oldest_ms = now_ms() - 10 * SILENCE.as_millis() as i64;
-    for info in api.drafts.list(DraftKind::Editors, None, SWEPT).await? {
+    let oldest_ms = now_unix_ms() - 10 * HEARTBEAT_TIMEOUT.as_millis() as i64;
+    for info in api.drafts.list(DraftKind::Editors, None, MAX_SWEPT).await? {
         if info.updated_unix_ms < oldest_ms {
             let deleted = api
                 .drafts

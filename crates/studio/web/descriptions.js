@@ -25,7 +25,7 @@ async function load(tag) {
  * A description; in English until the words of the language are there.
  * @param {string | undefined} english
  */
-export function meaning(english) {
+export function described(english) {
   const tag = language.value;
   if (!english || !(tag in loaders)) return english ?? "";
   if (!asked.has(tag)) load(tag);

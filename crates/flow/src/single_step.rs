@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::model::{Action, BranchMode, Flow, Step};
+use crate::{
+    model::{Action, BranchMode, Flow, Step},
+    needs::{is_known, template_of},
+};
 
 impl Flow {
     /// Makes the step `name` the only one that runs execute: the steps after it are removed, also
@@ -30,9 +33,9 @@ impl Flow {
         find(&self.steps, name).is_some_and(|step| has_steps(&step.action))
     }
 
-    /// Whether a flow goes on after a failure of the step.
+    /// Whether the flow continues after a failure of the step.
     #[must_use]
-    pub fn tolerates(&self, name: &str) -> bool {
+    pub fn continues_on_failure(&self, name: &str) -> bool {
         find(&self.steps, name).is_some_and(|step| step.continue_on_failure)
     }
 
@@ -133,16 +136,8 @@ fn skip_before(steps: &mut [Step], name: &str) {
 /// Adds the templates that steps name.
 fn add_templates(steps: &[Step], named: &mut Vec<String>) {
     for step in steps {
-        let template = match &step.action {
-            Action::Render { template, .. } => template.as_deref(),
-            Action::Piece { piece, input, .. } if piece == "render" => input["template"].as_str(),
-            _ => None,
-        };
-        named.extend(
-            template
-                .filter(|name| !name.contains("{{"))
-                .map(str::to_owned),
-        );
+        let template = template_of(&step.action).filter(|(name, _)| is_known(name));
+        named.extend(template.map(|(name, _)| name.to_owned()));
         for steps in inner(&step.action) {
             add_templates(steps, named);
         }
