@@ -118,16 +118,19 @@ if [ ! -f "$mustang/Mustang-CLI-2.26.0.jar" ] && command -v mvn >/dev/null 2>&1;
         echo "not installed: Mustang, which Maven Central has"
 fi
 gotenberg || echo "not installed: gotenberg-client, which PyPI has"
-# A client of npm, for the same.
-client="${XDG_CACHE_HOME:-$HOME/.cache}/platen/chromiumly"
-if [ ! -d "$client/node_modules/chromiumly" ] && command -v npm >/dev/null 2>&1; then
-    if npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$client" chromiumly@6.0.0 >/dev/null 2>&1; then
-        echo "installed: chromiumly, into $client"
-    else
-        rm -rf "$client"
-        echo "not installed: chromiumly, which npm has"
+# Clients of npm, for the same.
+for client in chromiumly@6.0.0 gotenberg-js-client@0.7.4; do
+    name="${client%@*}"
+    folder="${XDG_CACHE_HOME:-$HOME/.cache}/platen/$name"
+    if [ ! -d "$folder/node_modules/$name" ] && command -v npm >/dev/null 2>&1; then
+        if npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$folder" "$client" >/dev/null 2>&1; then
+            echo "installed: $name, into $folder"
+        else
+            rm -rf "$folder"
+            echo "not installed: $name, which npm has"
+        fi
     fi
-fi
+done
 # pdf.js, the reader of browsers.
 reader="${XDG_CACHE_HOME:-$HOME/.cache}/platen/pdfjs"
 if [ ! -d "$reader/node_modules/pdfjs-dist" ] && command -v npm >/dev/null 2>&1; then

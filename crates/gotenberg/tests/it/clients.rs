@@ -65,6 +65,17 @@ fn the_npm_client_chromiumly_needs_only_another_address() {
     run_client("chromiumly", command);
 }
 
+#[test]
+fn the_npm_client_gotenberg_js_client_needs_only_other_addresses() {
+    let package = "gotenberg-js-client/node_modules/gotenberg-js-client";
+    let command = cached(package).map(|package| {
+        let mut command = Command::new("node");
+        command.arg(client("client_pipes.mjs")).arg(package);
+        command
+    });
+    run_client("gotenberg-js-client", command);
+}
+
 /// No Go client is installed: a program of ours sends what they send, by the same library.
 #[test]
 fn forms_of_go_are_read() {
