@@ -59,8 +59,8 @@ bench-flow: release ## benchmark flows, embedded and through workers, compared w
 bench-office: release ## benchmark LibreOffice conversions, compared with unoserver, Gotenberg, soffice --convert-to
 	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench office --out out/bench/office
 
-bench-http: release ## benchmark response bodies, compared with Puma and nginx if installed
-	$(platen) bench http --peer puma,nginx --out out/bench/http
+bench-http: release ## benchmark response bodies, compared with hyper, and with Puma and nginx if installed
+	$(platen) bench http --peer puma,nginx,hyper --out out/bench/http
 
 bench-studio: release packages ## measure how long Studio takes from a keystroke to changed pixels, and write it into docs/reference/studio.md
 	node tests/studio/latency.mjs $${XDG_CACHE_HOME:-$$HOME/.cache}/platen/playwright/node_modules $${CHROMIUM_PATH:-$$(command -v chromium-headless-shell || command -v chromium)} $(platen)

@@ -54,13 +54,14 @@ struct Kept {
 
 /// One generated body, as segments and as a whole.
 #[derive(Clone)]
-struct Made {
-    parts: Arc<[Bytes]>,
-    whole: Bytes,
+pub(crate) struct Made {
+    pub(crate) parts: Arc<[Bytes]>,
+    pub(crate) whole: Bytes,
 }
 
+/// How a body is produced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Array,
     Chunks,
     String,
@@ -107,7 +108,13 @@ impl BenchFixture {
         })
     }
 
-    fn made(&self, kilobytes: usize, delay: &str) -> Made {
+    /// The headers of every answer.
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.shared.headers
+    }
+
+    /// The body of this many kilobytes; `delay` is the text of `Dly`.
+    pub(crate) fn made(&self, kilobytes: usize, delay: &str) -> Made {
         let mut kept = self.shared.parts.lock();
         if let Some(made) = kept.get(&(kilobytes, delay.to_owned())) {
             return made.clone();
@@ -142,16 +149,27 @@ impl BenchFixture {
         if let Some(file) = files.get(&kilobytes) {
             return Ok(Arc::clone(file));
         }
-        let path = self
-            .shared
-            .folder
-            .join(format!("body_io_{kilobytes:04}.txt"));
+        let path = self.path_of(kilobytes);
         std::fs::write(&path, content)?;
         let file = Arc::new(File::open(path)?);
         if files.len() < MAX_KEPT {
             files.insert(kilobytes, Arc::clone(&file));
         }
         Ok(file)
+    }
+
+    fn path_of(&self, kilobytes: usize) -> PathBuf {
+        let name = format!("body_io_{kilobytes:04}.txt");
+        self.shared.folder.join(name)
+    }
+
+    /// The path of the file with a body, which is written when it is first requested.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn path(&self, kilobytes: usize, content: &Bytes) -> io::Result<PathBuf> {
+        self.file(kilobytes, content)?;
+        Ok(self.path_of(kilobytes))
     }
 }
 
@@ -192,7 +210,7 @@ fn padded(text: &str) -> Bytes {
 }
 
 /// Parses `Body-Conf`; `None` if it is invalid or larger than [`MAX_KILOBYTES`].
-fn configuration(headers: &HeaderMap) -> Option<(Kind, usize)> {
+pub(crate) fn configuration(headers: &HeaderMap) -> Option<(Kind, usize)> {
     let Some(value) = headers.get("body-conf") else {
         return Some((Kind::String, 1));
     };
@@ -208,7 +226,8 @@ fn configuration(headers: &HeaderMap) -> Option<(Kind, usize)> {
     (kilobytes <= MAX_KILOBYTES).then_some((kind, kilobytes))
 }
 
-fn delay(headers: &HeaderMap) -> Option<(&str, Duration)> {
+/// Parses `Dly`: its text, and the time to sleep.
+pub(crate) fn delay(headers: &HeaderMap) -> Option<(&str, Duration)> {
     let text = headers.get("dly")?.to_str().ok()?;
     let seconds: f64 = text.parse().ok()?;
     let delay = Duration::try_from_secs_f64(seconds).ok()?;

@@ -5,6 +5,7 @@
 //! responses carry a [`Body`].
 
 pub mod bench_fixture;
+pub mod bench_hyper;
 mod bind;
 mod body;
 mod cache;

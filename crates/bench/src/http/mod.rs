@@ -1,6 +1,6 @@
 //! The pack of response bodies: arrays, chunks, strings and files from 1 kB to 2 MB (the matrix of
-//! Puma's `response_time_wrk.sh`) from Platen's HTTP transport, `platen serve`, Puma and nginx,
-//! interleaved; and files from the page cache and from disk.
+//! Puma's `response_time_wrk.sh`) from Platen's HTTP transport, `platen serve`, Puma, nginx and
+//! hyper, interleaved; and files from the page cache and from disk.
 
 mod bodies;
 mod connections;
@@ -73,8 +73,8 @@ pub const WHOLE: Effort = Effort {
     samples: 1,
     min_rounds: 6,
     max_rounds: 12,
-    cell_seconds: 12,
-    pack_seconds: 1_680,
+    cell_seconds: 10,
+    pack_seconds: 1_620,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {
@@ -168,11 +168,8 @@ fn measure(
         recorder.note("`platen serve` was left out: it does not sleep.");
     }
     for peer in &options.peers {
-        let is_beyond = options.socket == SocketKind::Aunix || options.delay.is_some();
-        if *peer == Peer::Nginx && is_beyond {
-            recorder.note(format!(
-                "nginx was left out over {socket}: it has no abstract sockets, and does not sleep."
-            ));
+        if let Some(why) = is_beyond(options, peer) {
+            recorder.note(why);
             continue;
         }
         match servers::peer(options, peer) {
@@ -187,4 +184,20 @@ fn measure(
         connections::measure(options, &servers, progress, recorder)?;
     }
     Ok(())
+}
+
+/// Why a server cannot be measured over this kind of socket, or with a delay.
+fn is_beyond(options: &Options, peer: &Peer) -> Option<String> {
+    let socket = options.socket.as_str();
+    match peer {
+        Peer::Nginx if options.socket == SocketKind::Aunix || options.delay.is_some() => {
+            Some(format!(
+                "nginx was left out over {socket}: it has no abstract sockets, and does not sleep."
+            ))
+        }
+        Peer::Hyper if options.socket.is_tls() => Some(format!(
+            "hyper was left out over {socket}: it has no TLS of its own."
+        )),
+        _ => None,
+    }
 }

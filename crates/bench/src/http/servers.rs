@@ -1,4 +1,4 @@
-//! The servers: Platen, Puma, nginx, or one that is already running.
+//! The servers: Platen, Puma, nginx, hyper, or one that is already running.
 
 use std::{
     collections::BTreeMap,
@@ -20,6 +20,9 @@ use crate::{
 /// Puma's rackup file.
 const RACKUP: &str = include_str!("../../../../bench/http-peer/config.ru");
 
+/// Version of hyper in the binary; a test compares it with `Cargo.lock`.
+const HYPER_VERSION: &str = "1.12.0";
+
 /// Servers to compare with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Peer {
@@ -27,6 +30,8 @@ pub enum Peer {
     Puma,
     /// nginx with files.
     Nginx,
+    /// hyper alone, in this binary.
+    Hyper,
     /// A server that is already running on this machine.
     Url(String),
 }
@@ -38,6 +43,7 @@ impl Peer {
         match name {
             "puma" => Self::Puma,
             "nginx" => Self::Nginx,
+            "hyper" => Self::Hyper,
             url => Self::Url(url.to_owned()),
         }
     }
@@ -213,6 +219,12 @@ fn begin(
 
 /// Platen's HTTP transport alone.
 pub(super) fn ours(options: &Options) -> Result<Server, Error> {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    fixture(options, ServerName::Transport { version }, &[])
+}
+
+/// The fixture in this binary, by Platen's transport or by hyper.
+fn fixture(options: &Options, name: ServerName, arguments: &[&str]) -> Result<Server, Error> {
     let folder = folder()?;
     let place = place(options.socket, folder.path())?;
     let bind = place.of_platen(options.socket, folder.path())?;
@@ -220,10 +232,8 @@ pub(super) fn ours(options: &Options) -> Result<Server, Error> {
     command
         .args(["bench", "http-server", "--bind", &bind])
         .args(["-w", &options.workers.to_string()])
+        .args(arguments)
         .env("TMPDIR", folder.path());
-    let name = ServerName::Transport {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
     begin(name, command, folder, place, true)
 }
 
@@ -232,6 +242,10 @@ pub(super) fn peer(options: &Options, peer: &Peer) -> Result<Server, Error> {
     match peer {
         Peer::Puma => puma(options),
         Peer::Nginx => nginx(options),
+        Peer::Hyper => {
+            let version = HYPER_VERSION.to_owned();
+            fixture(options, ServerName::Hyper { version }, &["--hyper"])
+        }
         Peer::Url(url) => {
             let target = Target::parse(url)?.on_this_machine()?;
             Ok(Server {
@@ -401,4 +415,27 @@ http {{
 }}
 "
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_of_hyper_is_the_one_that_is_built_in() {
+        let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+        let lock = fs::read_to_string(lock).unwrap();
+        let wanted = format!("name = \"hyper\"\nversion = \"{HYPER_VERSION}\"\n");
+        assert!(
+            lock.contains(&wanted),
+            "HYPER_VERSION is not that of Cargo.lock"
+        );
+    }
+
+    #[test]
+    fn peers_are_named_or_addresses() {
+        assert_eq!(Peer::parse("hyper"), Peer::Hyper);
+        let url = "http://127.0.0.1:40001";
+        assert_eq!(Peer::parse(url), Peer::Url(url.to_owned()));
+    }
 }

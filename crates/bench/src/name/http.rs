@@ -158,6 +158,11 @@ pub enum Server {
         /// Its version.
         version: String,
     },
+    /// hyper without Platen's transport, in the same binary.
+    Hyper {
+        /// Its version.
+        version: String,
+    },
     /// A server that was already running.
     Address(String),
 }
@@ -169,6 +174,7 @@ impl fmt::Display for Server {
             Self::Service { version } => write!(formatter, "platen serve {version}"),
             Self::Puma { version, ruby } => write!(formatter, "puma {version} (ruby {ruby})"),
             Self::Nginx { version } => write!(formatter, "nginx {version}"),
+            Self::Hyper { version } => write!(formatter, "hyper {version}"),
             Self::Address(address) => formatter.write_str(address),
         }
     }

@@ -1,5 +1,6 @@
 //! The HTTP transport as its clients see it, over real sockets.
 
+mod bench_hyper;
 mod binds;
 mod hostile;
 mod http1;

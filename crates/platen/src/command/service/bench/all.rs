@@ -180,7 +180,7 @@ impl Arguments {
             connections: 2,
             client_threads: None,
             delay: None,
-            peers: vec![http::Peer::Puma, http::Peer::Nginx],
+            peers: vec![http::Peer::Puma, http::Peer::Nginx, http::Peer::Hyper],
             effort: self.quick(http::QUICK, http::WHOLE),
             puma: http::Puma::default(),
         })

@@ -12,13 +12,13 @@ use crate::report::{Failure, OutputArguments};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     platen bench http -w2 -t5 -s tcp6\n  \
-    platen bench http --peer puma,nginx --rounds 3 --out results\n  \
+    platen bench http --peer puma,nginx,hyper --rounds 3 --out results\n  \
     platen bench http -b s1,100,1024 -D 5 -T 4 -c 4\n  \
     platen bench http -s unix --peer puma\n  \
     platen bench http --peer http://127.0.0.1:40001\n\n\
     wrk generates the load; Unix sockets use a built-in client. The servers are interleaved, and \
     the figures are medians of the rounds. Bodies are verified once per cell. nginx sends the same \
-    files for every body type.")]
+    files for every body type. hyper is the library alone, in this binary, without TLS.")]
 pub struct Arguments {
     /// Processes per server.
     #[arg(short = 'w', long, default_value_t = 2, env = "BENCH_WORKERS")]
@@ -53,7 +53,7 @@ pub struct Arguments {
     /// Delay before each response, in seconds.
     #[arg(short = 'd', long)]
     delay: Option<String>,
-    /// Servers to compare with: puma, nginx, or the URL of a server on this machine.
+    /// Servers to compare with: puma, nginx, hyper, or the URL of a server on this machine.
     #[arg(long = "peer", value_delimiter = ',')]
     peers: Vec<String>,
     /// Configuration file of Puma.

@@ -43,7 +43,7 @@ enum Pack {
     /// the same LibreOffice.
     Office(office::Arguments),
     /// Benchmark HTTP delivery of bodies from 1 kB to 2 MB as arrays, chunks, strings and files,
-    /// compared with Puma and nginx.
+    /// compared with Puma, nginx and hyper.
     Http(http::Arguments),
     /// Benchmark line breaking: hyphens, word spaces and time of justified text in columns, compared
     /// with typst.
