@@ -32,6 +32,56 @@ pub struct GotenbergConfig {
     pub prometheus_disable_collect: bool,
 }
 
+/// Headers of requests and answers that mean something else to clients, proxies or the service.
+const HEADERS_IN_USE: [&str; 36] = [
+    "accept",
+    "accept-encoding",
+    "accept-ranges",
+    "age",
+    "allow",
+    "authorization",
+    "cache-control",
+    "connection",
+    "content-disposition",
+    "content-encoding",
+    "content-length",
+    "content-range",
+    "content-type",
+    "cookie",
+    "date",
+    "etag",
+    "expect",
+    "forwarded",
+    "host",
+    "idempotency-key",
+    "keep-alive",
+    "last-modified",
+    "location",
+    "origin",
+    "platen-signature",
+    "range",
+    "retry-after",
+    "server",
+    "set-cookie",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "vary",
+    "www-authenticate",
+    "x-api-key",
+];
+
+/// Whether the header `name`, in lower case, is needed for something else than an identifier.
+fn has_other_meaning(name: &str) -> bool {
+    let is_of_a_family = |prefix: &str| name.starts_with(prefix);
+    HEADERS_IN_USE.contains(&name)
+        || ["access-control-", "if-", "proxy-", "sec-", "x-forwarded-"]
+            .into_iter()
+            .any(is_of_a_family)
+        || (is_of_a_family("gotenberg-") && name != "gotenberg-trace")
+}
+
 impl GotenbergConfig {
     pub(super) fn resolve(settings: &Settings) -> Result<Self, ConfigError> {
         let root = settings.api_root_path.as_deref().unwrap_or("/");
@@ -49,6 +99,15 @@ impl GotenbergConfig {
                 "API_CORRELATION_ID_HEADER must be the name of a header",
                 "use letters, digits and `-`, as in `X-Correlation-Id`",
             ));
+        }
+        if has_other_meaning(&header) {
+            return Err(ConfigError {
+                message: format!(
+                    "API_CORRELATION_ID_HEADER must not be `{header}`: HTTP or Gotenberg's forms \
+                     use this header for something else"
+                ),
+                hint: Some("use a header of your own, such as `X-Correlation-Id`".to_owned()),
+            });
         }
         Ok(Self {
             trace_header: header,
@@ -109,7 +168,22 @@ mod tests {
             })
         };
         assert_eq!(named("X-Request").unwrap().trace_header, "x-request");
+        assert_eq!(
+            named("Gotenberg-Trace").unwrap().trace_header,
+            "gotenberg-trace"
+        );
         assert!(named("a b").is_err() && named("").is_err());
+        for in_use in [
+            "Content-Type",
+            "AUTHORIZATION",
+            "host",
+            "X-Api-Key",
+            "X-Forwarded-For",
+            "Gotenberg-Webhook-Url",
+        ] {
+            let error = named(in_use).expect_err(in_use);
+            assert!(error.message.contains("something else"), "{error:?}");
+        }
     }
 
     #[test]
