@@ -126,10 +126,10 @@ impl Services {
         let assets = AssetStore::new(store.assets(), config.assets_dir.clone());
         let renderer = renderer(&config, engine, templates, assets, &metrics);
         let flow_definitions = repository(store.flows(), Resource::Flow);
-        let libreoffice = Arc::new(LibreOffice::new(&config));
+        let intake = Arc::new(Intake::new(&config, Arc::clone(&metrics)));
+        let libreoffice = Arc::new(LibreOffice::new(&config, Arc::clone(&intake)));
         let pieces = Arc::new(pieces);
         let results = Arc::new(results);
-        let intake = Arc::new(Intake::new(&config, Arc::clone(&metrics)));
         let replayer = replayer(requests, &results, &intake);
         let used_by_flows = FlowServices {
             renderer: Arc::clone(&renderer),

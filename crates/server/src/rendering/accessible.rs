@@ -3,11 +3,15 @@
 
 use std::{ffi::OsStr, path::Path};
 
+use bytes::Bytes;
 use platen_office::{Document, Job, Source};
 use platen_pdf::{Limits, make_accessible};
 
 use crate::{
-    intake::content::{Content, full},
+    intake::{
+        Intake, MemoryPermit,
+        content::{Content, full},
+    },
     problem::Problem,
 };
 
@@ -57,14 +61,70 @@ impl Accessible {
     }
 }
 
-/// Completes `document` where its job asks for it.
+/// Completes `document` where its job asks for it, within the memory that `intake` has left.
 pub(super) async fn finished(
     accessible: Option<Accessible>,
     document: Document,
+    intake: &Intake,
 ) -> Result<Document, Problem> {
     let Some(accessible) = accessible else {
         return Ok(document);
     };
-    let made = tokio::task::spawn_blocking(move || accessible.finish(document)).await;
+    let permit = intake.reserve_bytes(document.size_bytes)?;
+    let work = move || {
+        let mut document = accessible.finish(document)?;
+        if let Content::Held(bytes) = document.body {
+            document.body = Content::Held(counted(bytes, permit));
+        }
+        Ok(document)
+    };
+    let made = tokio::task::spawn_blocking(work).await;
     made.unwrap_or_else(|error| Err(Problem::internal(error.to_string())))
+}
+
+/// Bytes that count as in memory until nobody holds them any more.
+fn counted(bytes: Bytes, permit: MemoryPermit) -> Bytes {
+    struct Counted {
+        bytes: Bytes,
+        _permit: MemoryPermit,
+    }
+    impl AsRef<[u8]> for Counted {
+        fn as_ref(&self) -> &[u8] {
+            &self.bytes
+        }
+    }
+    Bytes::from_owner(Counted {
+        bytes,
+        _permit: permit,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        config::{Config, Settings},
+        metrics::Metrics,
+    };
+
+    #[test]
+    fn counted_bytes_are_counted_until_the_last_clone() {
+        let environment = |name: &str| {
+            let is_it = name == "MAX_INFLIGHT_BODY_BYTES";
+            is_it.then(|| (1 << 20).to_string())
+        };
+        let config = Config::load(None, environment, Settings::default()).unwrap();
+        let intake = Intake::new(&config, Arc::new(Metrics::default()));
+        let permit = intake.reserve_bytes(1 << 20).unwrap();
+        let bytes = counted(Bytes::from_static(b"%PDF-"), permit);
+        let other = bytes.clone();
+        drop(bytes);
+        assert_eq!(&other[..], b"%PDF-");
+        let refused = intake.reserve_bytes(100 << 10).unwrap_err();
+        assert_eq!(refused.status.as_u16(), 503);
+        drop(other);
+        assert!(intake.reserve_bytes(100 << 10).is_ok());
+    }
 }

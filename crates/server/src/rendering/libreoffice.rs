@@ -1,7 +1,7 @@
 //! The service's LibreOffice: starts with the first document, or at startup if configured. The rest
 //! of the service works without it.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
 use platen_fault::{Backend, Code};
@@ -14,7 +14,7 @@ use platen_runs::execution::OfficeConvert;
 use tokio::sync::OnceCell;
 
 use super::accessible::{Accessible, finished};
-use crate::{config::Config, problem::Problem};
+use crate::{config::Config, intake::Intake, problem::Problem};
 
 /// LibreOffice, started on first use.
 pub struct LibreOffice {
@@ -23,16 +23,19 @@ pub struct LibreOffice {
     folder: PathBuf,
     mode: Mode,
     demand: Demand,
+    intake: Arc<Intake>,
 }
 
 impl LibreOffice {
-    /// Configures LibreOffice; the first job starts it.
-    pub fn new(config: &Config) -> Self {
+    /// Configures LibreOffice; the first job starts it. Results that are held in memory count in
+    /// `intake`.
+    pub fn new(config: &Config, intake: Arc<Intake>) -> Self {
         let slots = config.office_slots as usize;
         let usual = OfficeConfig::default();
         let reserved = config.render_preview_reserved_slots as usize;
         Self {
             cell: OnceCell::new(),
+            intake,
             folder: std::env::temp_dir(),
             mode: config.processes.mode(),
             demand: config.processes.child_isolation.into(),
@@ -89,7 +92,7 @@ impl LibreOffice {
             let office = self.office().await?;
             let accessible = Accessible::of(&job);
             let document = office.convert(job).await?;
-            finished(accessible, document).await
+            finished(accessible, document, &self.intake).await
         })
     }
 
@@ -103,7 +106,7 @@ impl LibreOffice {
             let accessible = Accessible::of(&job);
             let converted = office.convert(job).await;
             let document = converted.map_err(|error| OfficeConvert::failure(&error))?;
-            let finished = finished(accessible, document).await;
+            let finished = finished(accessible, document, &self.intake).await;
             finished.map_err(|problem| StepError::new(problem.code, problem.detail))
         })
     }
