@@ -1,6 +1,8 @@
-//! A page as SVG 1.1: each glyph outline is defined once and reused; images are `data:` URLs.
+//! A page as SVG 1.1: a run of text is one path, images are `data:` URLs.
+//!
+//! Browsers take several times as long for a reference (`<use>`) to each glyph: they copy what it refers to.
 
-use std::{collections::HashMap, fmt::Write};
+use std::{collections::HashMap, fmt::Write, rc::Rc};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use platen_document::{
@@ -10,11 +12,12 @@ use platen_document::{
 };
 use platen_layout::{
     FaceId, Layout, Shaper,
-    figure::{Figure, PathCommand, Shape},
+    figure::{Figure, PathCommand, Shape, glyph_outline},
     page::{Area, Item, Page, TextRun},
 };
 
-use super::outline::Outlines;
+/// Steps of an em that points of glyph outlines are rounded to: 0.005 pt in text of 10 pt.
+const STEPS: f32 = 2048.0;
 
 /// Draws the page with the given index; `None` if there is no such page.
 #[must_use]
@@ -28,9 +31,7 @@ pub fn write(
     let mut writer = Writer {
         layout,
         shaper,
-        outlines: Outlines::new(shaper),
         glyphs: HashMap::new(),
-        definitions: String::new(),
         body: String::new(),
     };
     for item in &page.items {
@@ -41,9 +42,9 @@ pub fn write(
     let svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" \
          width=\"{width}pt\" height=\"{height}pt\" viewBox=\"0 0 {width} {height}\">\n\
-         <title>{title}</title>\n<defs>\n{}</defs>\n\
+         <title>{title}</title>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}</svg>\n",
-        writer.definitions, writer.body,
+        writer.body,
     );
     Some(svg.into_bytes())
 }
@@ -61,9 +62,8 @@ impl std::fmt::Display for Number {
 struct Writer<'a> {
     layout: &'a Layout,
     shaper: &'a Shaper,
-    outlines: Outlines<'a>,
-    glyphs: HashMap<(FaceId, u16), usize>,
-    definitions: String,
+    /// Path data of outlines, relative to the glyph's origin, in [`STEPS`].
+    glyphs: HashMap<(FaceId, u16), Rc<str>>,
     body: String,
 }
 
@@ -114,12 +114,8 @@ impl Writer<'_> {
         let style = &self.layout.styles[run.style];
         let (color, letter_spacing) = (style.color, style.letter_spacing + run.tracking);
         let turn = if run.rotated { " rotate(-90)" } else { "" };
-        self.push(format_args!(
-            "<g fill=\"{color}\" transform=\"translate({} {}){turn} scale({})\">",
-            Number(run.x),
-            Number(run.y),
-            Number(run.size)
-        ));
+        // One path for each face in turn: outlines that overlap add up only where they run in the same direction.
+        let mut path: Option<FaceId> = None;
         for placed in &page.words[run.words.start as usize..run.words.end as usize] {
             let word = self.shaper.word(placed.word);
             let Some(face) = self.shaper.face(word.face) else {
@@ -128,38 +124,38 @@ impl Writer<'_> {
             let units = face.units_per_em;
             let mut x = placed.x / run.size;
             for glyph in &word.glyphs {
-                if let Some(id) = self.glyph(word.face, glyph.id) {
-                    let dx = x + f32::from(glyph.x_offset) / units;
-                    let dy = -f32::from(glyph.y_offset) / units;
-                    self.push(format_args!(
-                        "<use xlink:href=\"#g{id}\" x=\"{}\" y=\"{}\"/>",
-                        Number(dx),
-                        Number(dy)
-                    ));
+                let outline = self.glyph(word.face, glyph.id);
+                if !outline.is_empty() {
+                    if path != Some(word.face) {
+                        self.push(format_args!(
+                            "{}<path fill=\"{color}\" transform=\"translate({} {}){turn} scale({})\" d=\"",
+                            if path.is_some() { "\"/>\n" } else { "" },
+                            Number(run.x),
+                            Number(run.y),
+                            run.size / STEPS
+                        ));
+                        path = Some(word.face);
+                    }
+                    let dx = steps(x + f32::from(glyph.x_offset) / units);
+                    let dy = steps(-f32::from(glyph.y_offset) / units);
+                    self.push(format_args!("M{dx} {dy}{outline}"));
                 }
                 x += f32::from(glyph.advance) / units + letter_spacing / run.size;
             }
         }
-        self.push(format_args!("</g>\n"));
+        if path.is_some() {
+            self.push(format_args!("\"/>\n"));
+        }
     }
 
-    /// Id of a glyph's definition; `None` for a glyph without an outline.
-    fn glyph(&mut self, face: FaceId, glyph: u16) -> Option<usize> {
-        if let Some(id) = self.glyphs.get(&(face, glyph)) {
-            return Some(*id);
-        }
-        let outline = self.outlines.get(face, glyph);
-        if outline.is_empty() {
-            return None;
-        }
-        let id = self.glyphs.len();
-        self.glyphs.insert((face, glyph), id);
-        let _ = writeln!(
-            self.definitions,
-            "<path id=\"g{id}\" d=\"{}\"/>",
-            path_data(&outline)
-        );
-        Some(id)
+    /// The outline of a glyph; empty if it has none.
+    fn glyph(&mut self, face: FaceId, glyph: u16) -> Rc<str> {
+        let shaper = self.shaper;
+        let data = self.glyphs.entry((face, glyph)).or_insert_with(|| {
+            let outline = shaper.face(face).map(|data| glyph_outline(data, glyph));
+            Rc::from(relative_path(&outline.unwrap_or_default()))
+        });
+        Rc::clone(data)
     }
 
     fn rect(&mut self, area: Area, color: Color) {
@@ -268,6 +264,76 @@ impl Writer<'_> {
     }
 }
 
+/// An em's part in [`STEPS`].
+#[expect(clippy::cast_possible_truncation, reason = "positions on a page")]
+fn steps(ems: f32) -> i32 {
+    (ems * STEPS).round() as i32
+}
+
+/// The path data of an outline in ems, in [`STEPS`] and relative to where the path is.
+fn relative_path(outline: &[PathCommand]) -> String {
+    let mut path = RelativePath::default();
+    for command in outline {
+        match *command {
+            PathCommand::MoveTo(x, y) => {
+                path.push('m', &[(x, y)]);
+                path.start = path.at;
+            }
+            PathCommand::LineTo(x, y) => path.push('l', &[(x, y)]),
+            PathCommand::CurveTo(x1, y1, x2, y2, x, y) => {
+                match path.quadratic((x1, y1), (x2, y2), (x, y)) {
+                    Some(control) => path.push('q', &[control, (x, y)]),
+                    None => path.push('c', &[(x1, y1), (x2, y2), (x, y)]),
+                }
+            }
+            PathCommand::Close => {
+                path.data.push('z');
+                path.at = path.start;
+            }
+        }
+    }
+    path.data
+}
+
+#[derive(Default)]
+struct RelativePath {
+    data: String,
+    at: (i32, i32),
+    /// Where the contour began.
+    start: (i32, i32),
+}
+
+impl RelativePath {
+    fn push(&mut self, letter: char, points: &[(f32, f32)]) {
+        self.data.push(letter);
+        let from = self.at;
+        for (index, (x, y)) in points.iter().enumerate() {
+            self.at = (steps(*x), steps(*y));
+            let (dx, dy) = (self.at.0 - from.0, self.at.1 - from.1);
+            for (number, is_first) in [(dx, index == 0), (dy, false)] {
+                // A minus sign separates numbers, too.
+                let separator = if is_first || number < 0 { "" } else { " " };
+                let _ = write!(self.data, "{separator}{number}");
+            }
+        }
+    }
+
+    /// The control point of the quadratic curve that a cubic one was made of, as in TrueType fonts: it is shorter.
+    #[expect(clippy::cast_precision_loss, reason = "positions in a glyph")]
+    fn quadratic(
+        &self,
+        first: (f32, f32),
+        second: (f32, f32),
+        end: (f32, f32),
+    ) -> Option<(f32, f32)> {
+        let from = (self.at.0 as f32 / STEPS, self.at.1 as f32 / STEPS);
+        let one = (1.5 * first.0 - from.0 / 2.0, 1.5 * first.1 - from.1 / 2.0);
+        let other = (1.5 * second.0 - end.0 / 2.0, 1.5 * second.1 - end.1 / 2.0);
+        let is_near = |a: f32, b: f32| (a - b).abs() * STEPS <= 1.0;
+        (is_near(one.0, other.0) && is_near(one.1, other.1)).then_some(other)
+    }
+}
+
 fn path_data(commands: &[PathCommand]) -> String {
     let mut data = String::new();
     for command in commands {
@@ -305,4 +371,36 @@ fn escape(text: &str) -> String {
             escaped
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outline_is_relative_and_its_quadratic_curves_are_found() {
+        let em = |steps: f32| steps / STEPS;
+        let outline = [
+            PathCommand::MoveTo(em(100.0), em(-50.0)),
+            PathCommand::LineTo(em(90.0), em(-50.0)),
+            // A quadratic curve with the control point (90, -80), to (120, -80).
+            PathCommand::CurveTo(
+                em(90.0),
+                em(-70.0),
+                em(100.0),
+                em(-80.0),
+                em(120.0),
+                em(-80.0),
+            ),
+            PathCommand::Close,
+            PathCommand::MoveTo(em(110.0), em(-40.0)),
+            PathCommand::CurveTo(em(110.0), em(-30.0), em(0.0), em(7.0), em(120.0), em(-40.0)),
+            PathCommand::Close,
+        ];
+        assert_eq!(
+            relative_path(&outline),
+            "m100-50l-10 0q0-30 30-30zm10 10c0 10-110 47 10 0z"
+        );
+        assert_eq!(relative_path(&[]), "");
+    }
 }
