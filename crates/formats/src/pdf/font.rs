@@ -13,11 +13,15 @@ use subsetter::GlyphRemapper;
 use super::{
     error::Error,
     file::File,
+    sfnt::{table, without_instructions},
     syntax::{Reference, Syntax},
 };
 
 /// Maximum number of characters in a `bfchar` block, Adobe Technical Note #5411.
 const MAX_BLOCK: usize = 100;
+
+/// Length of a subset's tag before the font's name: six letters and `+`.
+const SUBSET_TAG: usize = 7;
 
 /// The text that a character code stands for.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,18 +112,21 @@ impl FontUse {
             .map_err(|error| broken(format!("{name}: {error:?}")))?;
         let program = file.reserve();
         let compact = table(&subset, b"CFF ");
-        match compact {
-            Some(compact) => file.font_stream(program, "/Subtype/CIDFontType0C", compact),
-            None => file.font_stream(program, &format!("/Length1 {}", subset.len()), &subset),
+        let is_compact = compact.is_some();
+        if let Some(compact) = compact {
+            file.font_stream(program, "/Subtype/CIDFontType0C", compact);
+        } else {
+            let data = without_instructions(&subset, &name[SUBSET_TAG..]).unwrap_or(subset);
+            file.font_stream(program, &format!("/Length1 {}", data.len()), &data);
         }
-        let descriptor = self.descriptor(file, &font, &name, program, compact.is_some());
-        let kind = if compact.is_some() { "0" } else { "2" };
+        let descriptor = self.descriptor(file, &font, &name, program, is_compact);
+        let kind = if is_compact { "0" } else { "2" };
         let descendant = file.add(|out| {
             out.raw("<</Type/Font/Subtype/CIDFontType").raw(kind);
             out.raw("/BaseFont").name(&name);
             out.raw("/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>");
             out.raw("/FontDescriptor ").reference(descriptor);
-            if compact.is_none() {
+            if !is_compact {
                 out.raw("/CIDToGIDMap/Identity");
             }
             out.raw("/DW 0/W[0[");
@@ -264,20 +271,6 @@ fn subset_name(font: &FontRef<'_>, data: &FaceData, mapper: &GlyphRemapper) -> S
     let own = own.as_deref().unwrap_or("Unnamed");
     name.extend(own.chars().filter(char::is_ascii_graphic).take(100));
     name
-}
-
-/// Finds a table in an OpenType file.
-fn table<'a>(file: &'a [u8], tag: &[u8; 4]) -> Option<&'a [u8]> {
-    let count = u16::from_be_bytes(file.get(4..6)?.try_into().ok()?);
-    (0..usize::from(count)).find_map(|index| {
-        let record = file.get(12 + index * 16..28 + index * 16)?;
-        if &record[..4] != tag {
-            return None;
-        }
-        let offset = u32::from_be_bytes(record[8..12].try_into().ok()?) as usize;
-        let length = u32::from_be_bytes(record[12..16].try_into().ok()?) as usize;
-        file.get(offset..offset.checked_add(length)?)
-    })
 }
 
 /// The fonts of a document, in order of first use.

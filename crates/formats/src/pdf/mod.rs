@@ -20,6 +20,7 @@ mod outline;
 mod output_intent;
 mod page;
 mod page_label;
+mod sfnt;
 mod structure;
 mod syntax;
 mod text;
