@@ -49,6 +49,7 @@ class Others {
     this.present = signal(/** @type {Present[]} */ ([]));
     /** Editors that a message has announced. */
     this.announced = new Set();
+    this.message = "";
     this.receivedAt = Date.now();
     this.gone = false;
     this.soon = debounced(SETTLED, () => this.heartbeat());
@@ -81,7 +82,8 @@ class Others {
     // A message about what one has done oneself, which may be undone, is not replaced: the next heartbeat announces the other.
     if (fresh && !toast.value) {
       this.announced.add(fresh[0]);
-      say(t("{name} has this template open, too.", { name: fresh[1].name || t("Somebody") }));
+      this.message = t("{name} has this template open, too.", { name: fresh[1].name || t("Somebody") });
+      say(this.message);
     }
     this.present.value = [...found.values()];
   }
@@ -90,6 +92,8 @@ class Others {
     this.gone = true;
     clearInterval(this.timer);
     this.soon.cancel();
+    // It would be wrong about the next page.
+    if (toast.value?.text === this.message) toast.value = null;
     request("DELETE", this.path, { keepalive: true }).catch(() => {});
   }
 }
