@@ -27,7 +27,7 @@ pub use self::{
     invoice::{InvoiceError, ReadInvoice, pdf_extension, read_invoice},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
     page_images::{DEFAULT_DPI, PageImagesError, PageWorker},
-    pdf_change::{ChangedPdfs, PdfChange, PdfChangeError, PdfChanges, validate_pdf},
+    pdf_change::{ChangedPdfs, OwnKey, PdfChange, PdfChangeError, PdfChanges, validate_pdf},
     print::PrintedDocument,
     produce::{Data, Job, Origin, PreparedTemplate, Product},
     signatures::{Reach, Signatures, key_file},

@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 /// Maximum size of an answer, in bytes: lists of revoked certificates are long.
 const MAX_ANSWER: u64 = 20 << 20;
 /// Maximum size of a file of a key, in bytes.
-const MAX_KEY_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_KEY_BYTES: u64 = 1 << 20;
 
 /// Signing keys, trusted authorities, and the authorities that may be asked.
 #[derive(Default)]

@@ -24,7 +24,7 @@ use self::{
     compose::PlacementChange, error::wrong, invoice::embedded_invoice, sign::SignChange,
     stamp::StampChange,
 };
-pub use self::{error::PdfChangeError, validate::validate_pdf};
+pub use self::{error::PdfChangeError, sign::OwnKey, validate::validate_pdf};
 use crate::{Engine, media_type_of};
 
 /// Maximum number of changes of a list.

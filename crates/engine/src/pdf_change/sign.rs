@@ -1,13 +1,18 @@
 //! Signatures and timestamps as they are asked for in JSON.
 
-use platen_pades::{Level, Signing, add_timestamp, sign};
+use std::fmt;
+
+use platen_pades::{KeyFile, Level, Signer, Signing, add_timestamp, sign};
 use platen_pdf::{Appearance, Certification, FileError, Limits, NamedFile, SignaturePlace};
 use platen_render::RenderOptions;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::{PdfChangeError, wrong};
-use crate::{Engine, signatures::now};
+use crate::{
+    Engine,
+    signatures::{MAX_KEY_BYTES, now},
+};
 
 /// Left, bottom, width and height of what is drawn in a field whose size is not known, in points.
 const DEFAULT_BOX: [f32; 4] = [0.0, 0.0, 200.0, 60.0];
@@ -46,6 +51,51 @@ pub struct SignChange {
     pub template: Option<Json>,
     /// Data of the template.
     pub data: Option<Map<String, Json>>,
+    /// Signs with a key that comes with the request instead of one of the service.
+    #[serde(skip)]
+    pub own_key: Option<OwnKey>,
+}
+
+/// A key among the files beside those that are signed, by their names.
+#[derive(Clone)]
+pub struct OwnKey {
+    /// Certificates, and the key if there is no file for it: PKCS #12 or PEM.
+    pub certificate: String,
+    /// The key that goes with certificates in PEM.
+    pub key: Option<String>,
+    /// What opens a PKCS #12 file.
+    pub password: Option<String>,
+}
+
+impl fmt::Debug for OwnKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without its password.
+        formatter
+            .debug_struct("OwnKey")
+            .field("certificate", &self.certificate)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+impl OwnKey {
+    fn read(
+        &self,
+        beside: &dyn Fn(&str) -> Result<Vec<u8>, PdfChangeError>,
+    ) -> Result<KeyFile, PdfChangeError> {
+        let mut bytes = beside(&self.certificate)?;
+        if let Some(key) = &self.key {
+            bytes.push(b'\n');
+            bytes.extend(beside(key)?);
+        }
+        if bytes.len() as u64 > MAX_KEY_BYTES {
+            return Err(wrong(format!(
+                "`{}` is too large for a key",
+                self.certificate
+            )));
+        }
+        KeyFile::read(&bytes, self.password.as_deref()).map_err(PdfChangeError::Signature)
+    }
 }
 
 /// What is context where a signature has a place and nothing else is asked for.
@@ -83,18 +133,13 @@ impl Engine {
         options: &RenderOptions,
     ) -> Result<(), PdfChangeError> {
         let signatures = self.signatures();
-        let Some(signer) = signatures.key(&change.key) else {
-            let known: Vec<&str> = signatures.names().collect();
-            return Err(wrong(match known.is_empty() {
-                true => {
-                    "there is no key to sign with: SIGNATURE_KEYS_DIR names their folder".into()
-                }
-                false => format!(
-                    "there is no key `{}`; there is {}",
-                    change.key,
-                    known.join(", ")
-                ),
-            }));
+        let own;
+        let signer: &dyn Signer = match &change.own_key {
+            Some(key) => {
+                own = key.read(beside)?;
+                &own
+            }
+            None => self.key_of_service(&change.key)?,
         };
         let time = now();
         let name = signer.certificates().first().map(|it| it.name());
@@ -118,16 +163,22 @@ impl Engine {
         let network = signatures.network(options.stop.as_ref());
         for file in files {
             platen_document::work::look();
-            let made = sign(
-                &file.bytes,
-                &signing,
-                signer.as_ref(),
-                &network,
-                &Limits::default(),
-            );
+            let made = sign(&file.bytes, &signing, signer, &network, &Limits::default());
             file.bytes = made.map_err(|error| failed(file, error))?;
         }
         Ok(())
+    }
+
+    fn key_of_service(&self, name: &str) -> Result<&dyn Signer, PdfChangeError> {
+        let signatures = self.signatures();
+        if let Some(signer) = signatures.key(name) {
+            return Ok(signer.as_ref());
+        }
+        let known: Vec<&str> = signatures.names().collect();
+        Err(wrong(match known.is_empty() {
+            true => "there is no key to sign with: SIGNATURE_KEYS_DIR names their folder".into(),
+            false => format!("there is no key `{name}`; there is {}", known.join(", ")),
+        }))
     }
 
     /// Adds a timestamp to each file.

@@ -91,7 +91,11 @@ fn read_step(stage: &'static Stage, given: &Given) -> Result<Step, Wrong> {
         Some(extraction) => Work::Extract(extraction),
         None => {
             let change = serde_json::from_value(made.operation);
-            Work::Change(change.map_err(|error| Wrong::Refused(format!("this: {error}")))?)
+            let mut change = change.map_err(|error| Wrong::Refused(format!("this: {error}")))?;
+            if let PdfChange::Sign(sign) = &mut change {
+                sign.own_key = made.own_key;
+            }
+            Work::Change(change)
         }
     };
     Ok(Step {

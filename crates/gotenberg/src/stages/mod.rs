@@ -8,9 +8,11 @@ mod list;
 mod options;
 mod read;
 mod routes;
+mod sign;
 mod table;
 mod translate;
 mod unknown;
+mod validate;
 
 pub(crate) use self::{
     archives::unpack,

@@ -24,15 +24,12 @@ use super::{translate::PROPERTIES, unknown::refuse_unknown};
 use crate::form::FormRequest;
 
 /// What a form asks besides its files.
-struct Asked {
+pub(super) struct Asked {
     /// Opens encrypted files.
-    password: String,
+    pub(super) password: String,
     /// Pages, as in `1-3,7`; all without them.
     pages: Option<String>,
 }
-
-/// What a route says of a file.
-type Say = fn(&[u8], &Asked) -> Result<Json, Error>;
 
 /// Says what files are.
 pub(super) async fn read_pdf_info(request: FormRequest) -> Result<Response, Problem> {
@@ -110,7 +107,7 @@ pub(super) async fn read_pdf_attachments(request: FormRequest) -> Result<Respons
 /// Lists form fields, with the values that the stage `set-form` takes.
 pub(super) async fn read_pdf_form(mut request: FormRequest) -> Result<Response, Problem> {
     let pages = request.form.values.text("pages");
-    say_of_pages(request, pages, |file, asked| {
+    say_with(request, pages, |file, asked| {
         let opened = unprotect(file, &asked.password, &Limits::default())?;
         let found = read_fields_on(&opened, asked.pages.as_deref(), &Limits::default())?;
         Ok(found.into_iter().map(field).collect())
@@ -162,14 +159,18 @@ fn field(field: FormField) -> Json {
     one
 }
 
-async fn say_of_each(request: FormRequest, say: Say) -> Result<Response, Problem> {
-    say_of_pages(request, None, say).await
+async fn say_of_each(
+    request: FormRequest,
+    say: fn(&[u8], &Asked) -> Result<Json, Error>,
+) -> Result<Response, Problem> {
+    say_with(request, None, say).await
 }
 
-async fn say_of_pages(
+/// What `say` says of each file of a form, by their names.
+pub(super) async fn say_with(
     mut request: FormRequest,
     pages: Option<String>,
-    say: Say,
+    say: impl Fn(&[u8], &Asked) -> Result<Json, Error> + Send + 'static,
 ) -> Result<Response, Problem> {
     let form = &mut request.form;
     let password = form.values.text("password").unwrap_or_default();

@@ -17,6 +17,7 @@ use super::{
     },
     table::{each_stage, find},
     unknown::refuse_unknown,
+    validate::validate_pdf,
 };
 use crate::{api::FormApi, form::FormRequest};
 
@@ -85,6 +86,14 @@ pub(crate) fn read_routes() -> Vec<Route<FormApi>> {
             &["files"],
         )
     };
+    let profile = json!({
+        "type": "string",
+        "description": "PDF/A-2b, PDF/A-3b or PDF/UA-1; repeated or as a JSON array for PDF/A and PDF/UA together.",
+    });
+    let of_profile = form(
+        Map::from_iter([text("password"), ("profile".to_owned(), profile)]),
+        &["files", "profile"],
+    );
     let said = || description("application/json", json!({"type": "object"}));
     let all = vec![
         post("/forms/pdf/info", read_pdf_info)
@@ -102,6 +111,9 @@ pub(crate) fn read_routes() -> Vec<Route<FormApi>> {
         post("/forms/pdf/form", read_pdf_form)
             .summary("Gotenberg 9: lists the form fields of PDF files, by name.")
             .body(of_pages()),
+        post("/forms/pdf/validate", validate_pdf)
+            .summary("Gotenberg 9: lists what keeps PDF files from PDF/A or PDF/UA, by name.")
+            .body(of_profile),
     ];
     let declare = |route: Route<FormApi>| {
         deferred::declared(route.answer(200, said()))

@@ -3,6 +3,7 @@
 use super::{
     compose::compose,
     options::{Given, Kind, StageOption, Wrong, needed, optional},
+    sign::sign,
     translate::{self, Translated},
 };
 
@@ -18,7 +19,7 @@ pub(super) struct Stage {
 }
 
 /// Stages of Gotenberg's documentation that are not supported.
-pub(super) const UNSUPPORTED: [&str; 2] = ["redact", "sign"];
+pub(super) const UNSUPPORTED: [&str; 1] = ["redact"];
 
 const RELATIONSHIPS: &[&str] = &["Source", "Data", "Alternative", "Supplement", "Unspecified"];
 const POSITIONS: &[&str] = &[
@@ -165,6 +166,16 @@ macro_rules! each_stage {
     stage_timestamp, "timestamp", "/forms/pdf/timestamp",
         "Gotenberg 9: adds a timestamp by the authority of the service.",
         [needed("timestampUrl", Kind::Text)], translate::timestamp;
+    stage_sign, "sign", "/forms/pdf/sign",
+        "Gotenberg 9: signs with a key of the form.",
+        [
+            needed("certificate", Kind::File), optional("key", Kind::File),
+            optional("certificatePassword", Kind::Text), optional("reason", Kind::Text),
+            optional("location", Kind::Text), optional("contactInfo", Kind::Text),
+            optional("name", Kind::Refused), optional("pades", Kind::Truth),
+            optional("timestampUrl", Kind::Text),
+        ],
+        sign;
         }
     };
 }

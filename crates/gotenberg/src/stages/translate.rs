@@ -1,5 +1,6 @@
 //! What each stage is among the operations of `POST /pdf`.
 
+use platen_engine::OwnKey;
 use platen_pdf::TextParts;
 use serde_json::{Map, Value as Json, json};
 
@@ -22,6 +23,8 @@ pub(crate) struct Translated {
     pub(crate) files: Vec<(String, String)>,
     /// What must be so before it is made.
     pub(crate) condition: Option<Condition>,
+    /// The key of the form that it signs with.
+    pub(crate) own_key: Option<OwnKey>,
 }
 
 /// What must be so before a stage is run.

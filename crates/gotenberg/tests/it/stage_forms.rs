@@ -91,7 +91,6 @@ fn stages_that_cannot_run_are_refused() {
     made(pipe(&app, &[file], &hundred));
     for refused in [
         json!([{"op": "redact"}]),
-        json!([{"op": "sign", "certificate": "cert.pem"}]),
         json!([{"op": "encrypt", "userPassword": "a", "algorithm": "rc4-40"}]),
         json!([{"op": "remediate", "profile": "PDF/UA-1", "language": "de-DE"}]),
     ] {
@@ -225,4 +224,45 @@ fn the_routes_are_switched_off_and_stand_below_a_root() {
     let headers = [("content-type", "multipart/form-data; boundary=b")];
     let path = "/gotenberg/forms/pdf/merge";
     made(app.send("POST", path, &headers, &form(&[file])));
+}
+
+#[test]
+fn files_are_checked_against_a_standard() {
+    let app = TestApp::start();
+    let plain = pdf(&app, "One");
+    let file: Field<'_> = ("files", "report.pdf", &plain);
+    let archival = made(pipe(
+        &app,
+        &[file],
+        &json!([{"op": "remediate", "profile": "PDF/A-2b"}]),
+    ));
+    let checked = |fields: &[Field<'_>]| send(&app, "pdf/validate", fields).json();
+    let two: Field<'_> = ("profile", "", b"PDF/A-2b");
+    let files: [Field<'_>; 3] = [("files", "archival.pdf", &archival.bytes), file, two];
+    let answer = checked(&files);
+    assert_eq!(
+        answer["archival.pdf"],
+        json!({"profile": "PDF/A-2b", "compliant": true, "violations": []})
+    );
+    assert_eq!(answer["report.pdf"]["compliant"], json!(false), "{answer}");
+    assert!(
+        !answer["report.pdf"]["violations"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    let both: Field<'_> = ("profile", "", br#"["PDF/A-2b", "PDF/UA-1"]"#);
+    let answer = checked(&[file, both]);
+    assert_eq!(
+        answer["report.pdf"]["profile"],
+        json!(["PDF/A-2b", "PDF/UA-1"])
+    );
+    assert_eq!(
+        said(&app, "pdf/validate", &[file]),
+        "Invalid form data: form field 'profile' is required"
+    );
+    let other: Field<'_> = ("profile", "", b"PDF/A-4");
+    assert!(
+        said(&app, "pdf/validate", &[file, other]).contains("'profile' is invalid (got 'PDF/A-4'")
+    );
 }
