@@ -97,7 +97,7 @@ export const german = {
   "Downloaded {name}": "{name} heruntergeladen",
   "Downloaded. What this format lacks: {warnings}": "Heruntergeladen. Was diesem Format fehlt: {warnings}",
   "Draft": "Entwurf",
-  "Draft changes": "Geänderter Entwurf",
+  "Draft changes": "Mit Entwurf",
   "Draft only": "Nur Entwurf",
   "Drop files here, or choose them": "Dateien hier ablegen oder auswählen",
   "Duplicate": "Verdoppeln",
