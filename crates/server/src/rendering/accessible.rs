@@ -111,13 +111,11 @@ mod tests {
 
     #[test]
     fn counted_bytes_are_counted_until_the_last_clone() {
-        let environment = |name: &str| {
-            let is_it = name == "MAX_INFLIGHT_BODY_BYTES";
-            is_it.then(|| (1 << 20).to_string())
-        };
-        let config = Config::load(None, environment, Settings::default()).unwrap();
+        let config = Config::load(None, |_| None, Settings::default()).unwrap();
         let intake = Intake::new(&config, Arc::new(Metrics::default()));
-        let permit = intake.reserve_bytes(1 << 20).unwrap();
+        let permit = intake
+            .reserve_bytes(config.max_inflight_body_bytes)
+            .unwrap();
         let bytes = counted(Bytes::from_static(b"%PDF-"), permit);
         let other = bytes.clone();
         drop(bytes);
