@@ -120,7 +120,8 @@ fn libraries_stay_in_their_rooms() {
         (
             "hyper::",
             "crates/server/ crates/gotenberg/ crates/platen/src/command/service/bench_page.rs \
-             crates/delivery/src/connection/ crates/supervise/",
+             crates/delivery/src/connection/ crates/delivery/src/bench_hyper.rs \
+             crates/supervise/",
         ),
         ("rusqlite::", "crates/storage/"),
         ("tokio_postgres::", "crates/storage/"),
