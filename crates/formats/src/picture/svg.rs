@@ -309,7 +309,9 @@ impl RelativePath {
         let from = self.at;
         for (index, (x, y)) in points.iter().enumerate() {
             self.at = (steps(*x), steps(*y));
-            let (dx, dy) = (self.at.0 - from.0, self.at.1 - from.1);
+            // Outlines of broken fonts may be anywhere.
+            let dx = self.at.0.saturating_sub(from.0);
+            let dy = self.at.1.saturating_sub(from.1);
             for (number, is_first) in [(dx, index == 0), (dy, false)] {
                 // A minus sign separates numbers, too.
                 let separator = if is_first || number < 0 { "" } else { " " };

@@ -20,7 +20,9 @@ pub(super) async fn validate_pdf(mut request: FormRequest) -> Result<Response, P
     if names.is_empty() {
         values.missing("profile");
     } else if how.is_none() {
-        values.wrong("profile", &names.join(", "), &format!("want {CHECKED}"));
+        let got: String = names.join(", ").chars().take(200).collect();
+        let mistake = format!("form field 'profile' is invalid (got '{got}', want {CHECKED})");
+        values.mistake(mistake);
     }
     let how = how.unwrap_or_default();
     let profile = match names.as_slice() {
@@ -61,7 +63,8 @@ fn standards(names: &[String]) -> Option<Archive> {
         match name.as_str() {
             "PDF/A-2b" if how.part == Part::None => how.part = Part::Two,
             "PDF/A-3b" if how.part == Part::None => how.part = Part::Three,
-            "PDF/UA-1" => how.accessible = true,
+            // Each name once: the answer repeats them for each file.
+            "PDF/UA-1" if !how.accessible => how.accessible = true,
             _ => return None,
         }
     }
@@ -91,6 +94,7 @@ mod tests {
             &[""],
             &["PDF/A-4"],
             &["PDF/A-2b", "PDF/A-3b"],
+            &["PDF/UA-1", "PDF/UA-1"],
             &["[1]"],
         ] {
             assert!(named(wrong).is_none(), "{wrong:?}");
