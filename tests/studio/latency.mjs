@@ -58,11 +58,13 @@ function report() {
 async function measure(page, number) {
   await page.evaluate((number) => {
     globalThis.times = [];
-    const picture = () => document.querySelector(`.page img[alt^="Page ${number} of"]`);
+    // A page is drawn in layers, of which one or all change.
+    const layers = () => [...(document.querySelector(`.page img[alt^="Page ${number} of"]`)?.parentElement?.querySelectorAll("img") ?? [])];
+    const names = () => layers().map((layer) => layer.src).join(" ");
     addEventListener("keydown", async (event) => {
-      const old = picture().src;
-      while (!picture() || picture().src === old || !picture().complete) await new Promise(requestAnimationFrame);
-      await picture().decode().catch(() => {});
+      const old = names();
+      while (!layers().length || names() === old || !layers().every((layer) => layer.complete)) await new Promise(requestAnimationFrame);
+      await Promise.all(layers().map((layer) => layer.decode().catch(() => {})));
       // The frame with it is on the screen when a task after the frame's callbacks runs.
       await new Promise(requestAnimationFrame);
       await new Promise((done) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = done; port2.postMessage(0); });

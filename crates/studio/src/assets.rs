@@ -78,6 +78,7 @@ pub const ASSETS: &[Asset] = &[
     asset!("key-dialogs.js", SCRIPT),
     asset!("keys.js", SCRIPT),
     asset!("labels.js", SCRIPT),
+    asset!("layers.js", SCRIPT),
     asset!("main.js", SCRIPT),
     asset!("nodes.js", SCRIPT),
     asset!("operations.js", SCRIPT),

@@ -2,12 +2,12 @@
 
 import { h, render } from "./vendor-preact.js";
 import { useEffect, useRef, useMemo, useLayoutEffect } from "./vendor-hooks.js";
-import { signal, computed, batch, untracked, useSignal, useComputed, useSignalEffect } from "./vendor-signals.js";
+import { signal, computed, effect, batch, untracked, useSignal, useComputed, useSignalEffect } from "./vendor-signals.js";
 import htm from "./vendor-htm.js";
 
 /** Markup as a tagged template. */
 export const html = htm.bind(h);
-export { render, useEffect, useRef, useMemo, useLayoutEffect, signal, computed, batch, untracked, useSignal, useComputed, useSignalEffect };
+export { render, useEffect, useRef, useMemo, useLayoutEffect, signal, computed, effect, batch, untracked, useSignal, useComputed, useSignalEffect };
 
 /**
  * Joins the names of classes that are set.

@@ -3,7 +3,7 @@
 /** @import { Signal } from "./vendor-signals.js" */
 /** @import { DataField, Diagnostic, Place, Schema, Session } from "./types.js" */
 
-import { html, untracked, useEffect, useMemo, useSignal, useSignalEffect, memory } from "./base.js";
+import { effect, html, untracked, useEffect, useMemo, useSignal, useSignalEffect, memory } from "./base.js";
 import { Editing } from "./editing.js";
 import { Preview } from "./preview.js";
 import { Outline } from "./outline.js";
@@ -61,10 +61,11 @@ function Work({ editing, preview, root, locked, session }) {
   const dialog = useSignal(/** @type {string | null} */ (null));
   const pane = useSignal("page");
   const isHtml = editing.document.value.kind === "html";
-  useSignalEffect(() => {
+  // The effects of components wait for the next frame; the request for the page does not.
+  useEffect(() => effect(() => {
     // Both are read, so that a change of either is seen, and nothing else is: what a preview takes would ask for the next one.
     if (editing.document.value && editing.sample.value) untracked(() => preview.changed());
-  });
+  }), []);
   useSignalEffect(() => { memory.set("drawer", drawer.value); });
   useSignalEffect(() => { memory.set("pages", strip.value); });
   const problems = preview.problems.value;

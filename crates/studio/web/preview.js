@@ -2,10 +2,12 @@
 
 /** @import { Box, Diagnostic, PreviewAnswer } from "./types.js" */
 /** @import { Editing } from "./editing.js" */
-/** @typedef {{url: string, width: number, height: number, generation: number}} Picture */
+/** @import { Layers } from "./layers.js" */
+/** @typedef {{layers: Layers, width: number, height: number, generation: number}} Picture */
 
 import { signal, batch } from "./base.js";
 import { json, isAbort, Problem, Unreachable } from "./api.js";
+import { layersOf } from "./layers.js";
 
 /** Time without a change before pages are asked for, where they take long, in milliseconds. */
 const PAUSE = 60;
@@ -13,6 +15,9 @@ const PAUSE = 60;
 const FAST = 100;
 /** Most pages of one request. */
 const MOST = 4;
+
+/** The URLs of pages. */
+const urls = (/** @type {Map<number, Picture>} */ pages) => [...pages.values()].flatMap((page) => page.layers.urls.filter(Boolean));
 
 /** The pages, their boxes and their problems, as signals. */
 export class Preview {
@@ -127,13 +132,13 @@ export class Preview {
    */
   accept(answer, generation) {
     const pages = new Map([...this.pages.value].filter(([page]) => page <= answer.pageCount));
-    for (const [page, old] of this.pages.value) if (page > answer.pageCount) URL.revokeObjectURL(old.url);
-    for (const page of answer.pages) {
-      const old = pages.get(page.page);
-      if (old) setTimeout(() => URL.revokeObjectURL(old.url), 1000);
-      const url = URL.createObjectURL(new Blob([page.picture], { type: "image/svg+xml" }));
-      pages.set(page.page, { url, width: page.width, height: page.height, generation });
+    for (const { page, picture, width, height } of answer.pages) {
+      pages.set(page, { layers: layersOf(picture, pages.get(page)?.layers), width, height, generation });
     }
+    const used = urls(pages);
+    const gone = urls(this.pages.value).filter((url) => !used.includes(url));
+    // What is on the screen stays until the others are.
+    setTimeout(() => gone.forEach((url) => URL.revokeObjectURL(url)), 1000);
     const asked = new Set(answer.pages.map((page) => page.page));
     const others = this.boxes.value.filter((box) => !asked.has(box.page) && box.page <= answer.pageCount);
     batch(() => {
@@ -166,6 +171,6 @@ export class Preview {
     clearTimeout(this.timer);
     this.stop?.abort();
     this.isStale = false;
-    for (const page of this.pages.value.values()) URL.revokeObjectURL(page.url);
+    urls(this.pages.value).forEach((url) => URL.revokeObjectURL(url));
   }
 }

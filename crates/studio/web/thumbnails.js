@@ -4,7 +4,7 @@
 /** @import { Editing } from "./editing.js" */
 /** @import { Preview } from "./preview.js" */
 /** @import { PreviewAnswer } from "./types.js" */
-/** @typedef {{url: string, generation: number}} Small */
+/** @typedef {{urls: string[], generation: number}} Small */
 
 import { html, useSignal, useRef, useEffect } from "./base.js";
 import { json } from "./api.js";
@@ -15,6 +15,8 @@ const WIDTH = 76;
 const REST = 34;
 /** Time without a change before pages that are not in view are asked for, in milliseconds. */
 const PAUSE = 500;
+/** Time until a page that changed is drawn here too, in milliseconds: typing waits for nothing but the page. */
+const LATER = 400;
 /** Most pages of one request. */
 const MOST = 4;
 
@@ -29,6 +31,8 @@ export function Thumbnails({ editing, preview }) {
   const height = useSignal(600);
   const own = useSignal(/** @type {Map<number, Small>} */ (new Map()));
   const pages = preview.pages.value;
+  const seen = useSignal(/** @type {Map<number, Small>} */ (new Map()));
+  const later = useRef(0);
   const count = preview.pageCount.value;
   const first = pages.get(1) ?? [...pages.values()][0] ?? { width: 595, height: 842 };
   const each = (WIDTH * first.height) / first.width + REST;
@@ -40,6 +44,13 @@ export function Thumbnails({ editing, preview }) {
     watch.observe(box.current);
     return () => watch.disconnect();
   }, []);
+  useEffect(() => {
+    const take = () => {
+      later.current = 0;
+      seen.value = new Map([...preview.pages.value].map(([page, { layers, generation }]) => [page, { urls: layers.urls, generation }]));
+    };
+    if (!later.current) later.current = setTimeout(take, seen.value.size ? LATER : 0);
+  }, [pages]);
   useEffect(() => {
     // The page in view is in view here, too.
     const at = (current - 1) * each;
@@ -59,22 +70,26 @@ export function Thumbnails({ editing, preview }) {
         const next = new Map([...own.value].filter(([page]) => page <= answer.pageCount));
         for (const { page, picture } of answer.pages) {
           const old = next.get(page);
-          if (old) URL.revokeObjectURL(old.url);
-          next.set(page, { url: URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" })), generation });
+          old?.urls.forEach((url) => URL.revokeObjectURL(url));
+          next.set(page, { urls: [URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" }))], generation });
         }
         own.value = next;
       } catch { /* What is wrong stands beside the page. */ }
     }, PAUSE);
     return () => { clearTimeout(timer); stop.abort(); };
   }, [pages, own.value, from, to]);
-  useEffect(() => () => { for (const { url } of own.value.values()) URL.revokeObjectURL(url); }, []);
+  useEffect(() => () => {
+    clearTimeout(later.current);
+    for (const { urls } of own.value.values()) urls.forEach((url) => URL.revokeObjectURL(url));
+  }, []);
   const shown = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
   return html`<nav class="thumbnails" ref=${box} aria-label=${t("List of pages")} onScroll=${() => { top.value = box.current.scrollTop; }}>
     <div class="pages" style=${{ height: `${count * each}px` }}>${shown.map((page) => {
-      const picture = [pages.get(page), own.value.get(page)].filter(Boolean).sort((one, other) => (other?.generation ?? 0) - (one?.generation ?? 0))[0];
+      /** @type {Small | undefined} */
+      const picture = [seen.value.get(page), own.value.get(page)].filter(Boolean).sort((one, other) => (other?.generation ?? 0) - (one?.generation ?? 0))[0];
       return html`<button type="button" key=${page} class="thumbnail" style=${{ top: `${(page - 1) * each}px`, height: `${each}px` }}
           aria-current=${page === current ? "page" : undefined} aria-label=${t("Page {page}", { page })} onClick=${() => { preview.goTo.value = { page }; }}>
-        <span class="sheet" style=${{ width: `${WIDTH}px`, height: `${each - REST}px` }}>${picture && html`<img src=${picture.url} alt="" />`}</span>
+        <span class="sheet" style=${{ width: `${WIDTH}px`, height: `${each - REST}px` }}>${picture?.urls.map((url, layer) => url && html`<img key=${layer} src=${url} alt="" />`)}</span>
         <span class="small num">${page}</span></button>`;
     })}</div></nav>`;
 }

@@ -1,5 +1,7 @@
 //! A page as SVG 1.1: a run of text is one path, images are `data:` URLs.
 //!
+//! Each line of its body is drawn by itself, so that a viewer of changing pages may draw only the lines that differ.
+//!
 //! Browsers take several times as long for a reference (`<use>`) to each glyph: they copy what it refers to.
 
 use std::{collections::HashMap, fmt::Write, rc::Rc};
@@ -35,7 +37,11 @@ pub fn write(
         body: String::new(),
     };
     for item in &page.items {
+        let length = writer.body.len();
         writer.draw(page, item);
+        if writer.body.len() > length {
+            writer.body.push('\n');
+        }
     }
     let (width, height) = (Number(page.width), Number(page.height));
     let title = escape(&document.metadata.title);
@@ -90,12 +96,12 @@ impl Writer<'_> {
             Item::Image { data, area, crop } => self.image(data, *area, *crop),
             Item::Figure { figure, at } => {
                 self.push(format_args!(
-                    "<g transform=\"translate({} {})\">\n",
+                    "<g transform=\"translate({} {})\">",
                     Number(at.0),
                     Number(at.1)
                 ));
                 self.figure(figure);
-                self.push(format_args!("</g>\n"));
+                self.push(format_args!("</g>"));
             }
             Item::Link { target, area, .. } => self.link(target, *area),
             Item::SignatureField { .. }
@@ -124,12 +130,13 @@ impl Writer<'_> {
             let units = face.units_per_em;
             let mut x = placed.x / run.size;
             for glyph in &word.glyphs {
+                work::check();
                 let outline = self.glyph(word.face, glyph.id);
                 if !outline.is_empty() {
                     if path != Some(word.face) {
                         self.push(format_args!(
                             "{}<path fill=\"{color}\" transform=\"translate({} {}){turn} scale({})\" d=\"",
-                            if path.is_some() { "\"/>\n" } else { "" },
+                            if path.is_some() { "\"/>" } else { "" },
                             Number(run.x),
                             Number(run.y),
                             run.size / STEPS
@@ -144,7 +151,7 @@ impl Writer<'_> {
             }
         }
         if path.is_some() {
-            self.push(format_args!("\"/>\n"));
+            self.push(format_args!("\"/>"));
         }
     }
 
@@ -160,7 +167,7 @@ impl Writer<'_> {
 
     fn rect(&mut self, area: Area, color: Color) {
         self.push(format_args!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{color}\"/>\n",
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{color}\"/>",
             Number(area.x),
             Number(area.y),
             Number(area.width),
@@ -177,7 +184,7 @@ impl Writer<'_> {
             format!(" stroke-dasharray=\"{} {}\"", Number(on), Number(off))
         });
         self.push(format_args!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{}\" stroke-linejoin=\"round\"{dash}/>\n",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{}\" stroke-linejoin=\"round\"{dash}/>",
             list.trim_end(),
             Number(width)
         ));
@@ -208,7 +215,7 @@ impl Writer<'_> {
         };
         self.push(format_args!(
             "{open}<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
-             xlink:href=\"data:image/{media_type};base64,{encoded}\"/>{close}\n",
+             xlink:href=\"data:image/{media_type};base64,{encoded}\"/>{close}",
             Number(area.x),
             Number(area.y),
             Number(area.width),
@@ -222,7 +229,7 @@ impl Writer<'_> {
         }
         self.push(format_args!("<a xlink:href=\"{}\">", escape(target)));
         self.push(format_args!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"0\"/></a>\n",
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"0\"/></a>",
             Number(area.x),
             Number(area.y),
             Number(area.width),
@@ -256,7 +263,7 @@ impl Writer<'_> {
                 } => self.line(points, *width, *color, *dash),
                 Shape::Path { commands, fill } => {
                     let data = path_data(commands);
-                    self.push(format_args!("<path d=\"{data}\" fill=\"{fill}\"/>\n"));
+                    self.push(format_args!("<path d=\"{data}\" fill=\"{fill}\"/>"));
                 }
                 Shape::Text { .. } => {}
             }
