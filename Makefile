@@ -42,12 +42,12 @@ release:
 
 bench: release ## run all benchmarks (less than 90 minutes) and update docs/benchmarks.md
 	@sh .ci/packages.sh bench
-	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all
+	env $$(bench/peers.sh) $(platen) bench all
 	$(platen) bench report
 
 bench-quick: release ## run all benchmarks with fewer samples (ten minutes) and update docs/benchmarks.md as a draft
 	@sh .ci/packages.sh bench
-	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all --quick
+	env $$(bench/peers.sh) $(platen) bench all --quick
 	$(platen) bench report --draft
 
 bench-render: release ## benchmark rendering, compared with Chromium if installed
@@ -57,7 +57,7 @@ bench-flow: release ## benchmark flows, embedded and through workers, compared w
 	$(platen) bench flow --out out/bench/flow
 
 bench-office: release ## benchmark LibreOffice conversions, compared with unoserver, Gotenberg, soffice --convert-to
-	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench office --out out/bench/office
+	env $$(bench/peers.sh) $(platen) bench office --out out/bench/office
 
 bench-http: release ## benchmark response bodies, compared with hyper, and with Puma and nginx if installed
 	$(platen) bench http --peer puma,nginx,hyper --out out/bench/http

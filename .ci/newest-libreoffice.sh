@@ -1,6 +1,6 @@
 #!/bin/sh
 # Unpacks the newest LibreOffice of Debian's backports into a folder, beside the installed one, for the
-# test that converts with both: newest-libreoffice.sh FOLDER. Needs apt-get and dpkg, of Debian 12.
+# test and the benchmark that convert with both: newest-libreoffice.sh FOLDER. Needs apt-get and dpkg, of Debian 12.
 set -eu
 folder=$1
 . /etc/os-release
@@ -44,6 +44,9 @@ find "$office" -type l | while read -r link; do
 done
 # What an installation does with this one.
 cp "$office"/share/.registry/* "$office/share/registry/"
+# It finds itself where it is, as packages of other builders do, and not the system's LibreOffice.
+# shellcheck disable=SC2016 # LibreOffice expands it
+sed -i 's|^BRAND_BASE_DIR=.*|BRAND_BASE_DIR=${ORIGIN}/..|' "$office/program/fundamentalrc"
 rm -rf "$folder"
 mkdir -p "$(dirname "$folder")"
 mv "$work/root" "$folder"

@@ -79,7 +79,8 @@ elif [ -n "$missing" ]; then
 fi
 # The newest LibreOffice of Debian's backports, with which conversions are tested, too.
 newest="${XDG_CACHE_HOME:-$HOME/.cache}/platen/libreoffice"
-if [ ! -d "$newest" ] && [ "$(id -u)" = 0 ]; then
+# One that former versions of the script unpacked starts only under Platen.
+if [ "$(id -u)" = 0 ] && ! grep -qs '^BRAND_BASE_DIR=\${ORIGIN}' "$newest/usr/lib/libreoffice/program/fundamentalrc"; then
     .ci/newest-libreoffice.sh "$newest" ||
         echo "not installed: the newest LibreOffice, which Debian's backports have"
 fi

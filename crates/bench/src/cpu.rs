@@ -1,6 +1,8 @@
-//! Processor time of process trees, from `/proc` (Linux, proc(5)).
+//! Processor time of process trees, from their control groups, or from `/proc` (Linux, proc(5)).
 
 use std::{collections::HashMap, fs};
+
+use crate::cpu_group;
 
 /// Processor time of a process in clock ticks: its own, and that of the children that it has waited
 /// for.
@@ -43,10 +45,14 @@ fn processes() -> HashMap<u32, Ticks> {
         .collect()
 }
 
-/// Processor time of a process, of its living descendants, and of those that have ended and were
-/// waited for, in seconds.
+/// Processor time of a process tree, in seconds: of all its processes if it has a control group;
+/// else of its root, of the living descendants, and of those that have ended and were waited for.
 #[must_use]
 pub fn tree_seconds(root: u32) -> f64 {
+    cpu_group::seconds(root).unwrap_or_else(|| seconds_of_tree(root))
+}
+
+fn seconds_of_tree(root: u32) -> f64 {
     let all = processes();
     let sum = descendants(root, &all);
     seconds(sum.iter().map(|pid| all[pid].own + all[pid].waited).sum())

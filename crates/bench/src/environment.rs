@@ -109,7 +109,7 @@ impl Environment {
 }
 
 /// The first line that a program prints, to standard output or standard error.
-fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
+pub(crate) fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())

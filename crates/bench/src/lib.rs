@@ -8,6 +8,7 @@ pub mod cell;
 pub mod client;
 pub mod compare;
 pub mod cpu;
+mod cpu_group;
 pub mod effort;
 pub mod environment;
 mod error;

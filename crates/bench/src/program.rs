@@ -20,6 +20,7 @@ use crate::{
     Error,
     client::{Request, Target},
     cpu::living_descendants,
+    cpu_group::{self, CpuGroup},
 };
 
 /// How long a program may take until it answers.
@@ -35,6 +36,8 @@ pub struct Program {
     child: Child,
     folder: TempDir,
     target: Target,
+    /// Counts its processor time, where that can be.
+    _group: Option<CpuGroup>,
 }
 
 impl Program {
@@ -45,10 +48,15 @@ impl Program {
     /// It cannot be started.
     pub fn start(
         name: &str,
-        mut command: Command,
+        command: Command,
         folder: TempDir,
         target: Target,
     ) -> Result<Self, Error> {
+        let mut group = CpuGroup::make();
+        let mut command = match &group {
+            Some(group) => group.enter(command),
+            None => command,
+        };
         let log = folder.path().join("output.log");
         let output = File::create(&log).map_err(Error::file("make", &log))?;
         let errors = output.try_clone().map_err(Error::file("open", &log))?;
@@ -67,11 +75,15 @@ impl Program {
             },
             _ => Error::program(name, format!("cannot start: {error}")),
         })?;
+        if let Some(group) = &mut group {
+            group.count(child.id());
+        }
         Ok(Self {
             name: name.to_owned(),
             child,
             folder,
             target,
+            _group: group,
         })
     }
 
@@ -224,6 +236,7 @@ pub fn end_all() {
     below().for_each(|pid| {
         let _ = kill_process(pid, Signal::KILL);
     });
+    cpu_group::remove_all();
     for folder in std::mem::take(&mut *folders()) {
         // Most have been removed with their programs.
         let _ = std::fs::remove_dir_all(folder);

@@ -55,6 +55,10 @@ pub enum By {
     Gotenberg,
     /// LibreOffice, started for each document.
     OneShot,
+    /// A Platen service with the newest LibreOffice; the others have the installed one.
+    NewestPlaten,
+    /// The newest LibreOffice, started for each document.
+    NewestOneShot,
 }
 
 /// How bytes are transferred to and from LibreOffice.
@@ -109,12 +113,14 @@ impl By {
             Self::Unoserver => "unoserver, its client library",
             Self::Gotenberg => "Gotenberg",
             Self::OneShot => "soffice --convert-to",
+            Self::NewestPlaten => "Platen, newest LibreOffice",
+            Self::NewestOneShot => "soffice --convert-to, newest",
         }
     }
 
     /// Whether it has long-lived child processes, whose processor time can be measured.
     pub(crate) fn has_processes(self) -> bool {
-        !matches!(self, Self::Gotenberg | Self::OneShot)
+        !matches!(self, Self::Gotenberg | Self::OneShot | Self::NewestOneShot)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The converters: Platen as a service, its protocol client alone with every way of transferring
-//! bytes, unoserver, Gotenberg, and LibreOffice started for each document.
+//! bytes, unoserver, Gotenberg, and LibreOffice started for each document; Platen and the latter also
+//! with a newer LibreOffice.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,6 +14,7 @@ use super::{Options, WORD, convert_request, line::LineProgram};
 use crate::{
     Error, Outcome,
     client::{Request, Target},
+    environment::first_line,
     name::{By, Way},
     program::{Program, find, folder, free_port},
     recorder::Recorder,
@@ -88,7 +90,39 @@ pub(super) fn contestants(
     if let Some(soffice) = find("soffice") {
         all.push(Contestant::new(By::OneShot, Means::OneShot(soffice))?);
     }
+    match &options.newest {
+        Some(soffice) => all.extend(newest(options, soffice, recorder)?),
+        None => recorder.note(
+            "The newest LibreOffice was left out: give its program with --newest-libreoffice, or use \
+             `make bench-office` on Debian 12.",
+        ),
+    }
     Ok(all)
+}
+
+/// Platen, and LibreOffice started for each document, with a newer LibreOffice.
+fn newest(
+    options: &Options,
+    soffice: &Path,
+    recorder: &mut Recorder,
+) -> Result<[Contestant; 2], Error> {
+    let program = soffice.display().to_string();
+    let version = first_line(&program, &["--version"]).ok_or_else(|| Error::Missing {
+        program: program.clone(),
+        hint: "--newest-libreoffice names LibreOffice's program `soffice`".to_owned(),
+    })?;
+    recorder.note(format!("The newest LibreOffice is {version}."));
+    let settings = [
+        ("CHILD_ISOLATION", "auto"),
+        ("LIBREOFFICE_PATH", program.as_str()),
+        ("OFFICE_SLOTS", "1"),
+        ("LIBREOFFICE_WARM", "true"),
+    ];
+    let service = options.platen.serve(&settings, &[])?;
+    Ok([
+        Contestant::new(By::NewestPlaten, Means::Service(service))?,
+        Contestant::new(By::NewestOneShot, Means::OneShot(soffice.to_owned()))?,
+    ])
 }
 
 fn unoserver(options: &Options) -> Result<Contestant, Error> {

@@ -11,20 +11,27 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, cpu_group::CpuGroup};
 
 /// A running program; it prints `up` when it is ready.
 #[derive(Debug)]
 pub(super) struct LineProgram {
     child: Child,
     pipes: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
+    /// Counts its processor time, where that can be.
+    _group: Option<CpuGroup>,
 }
 
 /// How long it may take to exit after its input has ended.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl LineProgram {
-    pub(super) fn start(name: &str, mut command: Command) -> Result<Self, Error> {
+    pub(super) fn start(name: &str, command: Command) -> Result<Self, Error> {
+        let mut group = CpuGroup::make();
+        let mut command = match &group {
+            Some(group) => group.enter(command),
+            None => command,
+        };
         let spawned = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -41,9 +48,13 @@ impl LineProgram {
             let _ = child.wait();
             return Err(Error::program(name, "ended before it was ready"));
         }
+        if let Some(group) = &mut group {
+            group.count(child.id());
+        }
         Ok(Self {
             child,
             pipes: Mutex::new(Some((input, output))),
+            _group: group,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The pack of conversions: a letter and Word documents of 2.5 MB and 14 MB to PDF, by Platen over
 //! HTTP, by its protocol client alone with every way of transferring bytes, and by other products
-//! with the same LibreOffice; then how the rate scales with processes.
+//! with the same LibreOffice, and some with a newer one; then how the rate scales with processes.
 
 mod contestants;
 pub mod documents;
@@ -36,6 +36,8 @@ pub struct Options {
     pub unoserver: Option<PathBuf>,
     /// URL of a running Gotenberg.
     pub gotenberg: Option<String>,
+    /// Program of a LibreOffice that is newer than the installed one.
+    pub newest: Option<PathBuf>,
 }
 
 /// A full run.
@@ -43,7 +45,7 @@ pub const WHOLE: Effort = Effort {
     samples: 5,
     min_rounds: 6,
     max_rounds: 20,
-    cell_seconds: 60,
+    cell_seconds: 48,
     pack_seconds: 1_500,
 };
 /// A quick run.

@@ -43,6 +43,9 @@ pub struct Arguments {
     /// URL of a Gotenberg; on another machine with --yes.
     #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
     gotenberg: Option<String>,
+    /// Program `soffice` of a newer LibreOffice, which is measured beside the installed one.
+    #[arg(long, value_name = "FILE", env = "NEWEST_LIBREOFFICE")]
+    newest_libreoffice: Option<PathBuf>,
     /// Send documents to another machine, whose owner agrees.
     #[arg(long)]
     yes: bool,
@@ -165,6 +168,7 @@ impl Arguments {
             sections: Vec::new(),
             unoserver: self.unoserver.clone(),
             gotenberg: self.gotenberg.clone(),
+            newest: self.newest_libreoffice.clone(),
         }
     }
 

@@ -20,7 +20,8 @@ use crate::report::{Failure, OutputArguments, say};
     platen bench office --documents letter.docx --rounds 10\n  \
     platen bench office --unoserver ~/.cache/platen/unoserver --out results\n  \
     platen bench office --gotenberg http://127.0.0.1:3001\n\n\
-    `make bench-office` fetches unoserver first. All candidates use the same LibreOffice and are interleaved.")]
+    `make bench-office` fetches unoserver first. All candidates use the same LibreOffice and are interleaved; \
+    two rows have a newer one.")]
 pub struct Arguments {
     /// Documents: letter.docx, small.docx (2.5 MB), large.docx (14 MB); default: all.
     #[arg(long, value_delimiter = ',')]
@@ -40,6 +41,9 @@ pub struct Arguments {
     /// URL of a Gotenberg; on another machine with --yes.
     #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
     gotenberg: Option<String>,
+    /// Program `soffice` of a newer LibreOffice, which is measured beside the installed one.
+    #[arg(long, value_name = "FILE", env = "NEWEST_LIBREOFFICE")]
+    newest_libreoffice: Option<PathBuf>,
     /// Send documents to another machine, whose owner agrees.
     #[arg(long)]
     yes: bool,
@@ -65,6 +69,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         sections: arguments.sections.clone(),
         unoserver: arguments.unoserver.clone(),
         gotenberg: arguments.gotenberg.clone(),
+        newest: arguments.newest_libreoffice.clone(),
     };
     agree(&options, arguments.yes)?;
     let environment = environment();
