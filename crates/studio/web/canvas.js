@@ -36,7 +36,7 @@ function Page({ preview, scale, index, size, top, count, selected, hovered, hove
   return html`<div class="page" style=${{ top: `${top}px`, width: `${size.width * scale}px`, height: `${size.height * scale}px` }}
       onClick=${(event) => onChoose(event, number)} onPointerMove=${(event) => { hover.value = at(event, number)?.path ?? null; }}
       onPointerLeave=${() => { hover.value = null; }}>
-    ${picture?.layers.urls.map((url, layer) => url && html`<img key=${layer} src=${url} draggable="false" class=${names(layer === 1 && picture.layers.before + picture.layers.after > 0 && "changing")}
+    ${picture?.urls.map((url, layer) => url && html`<img key=${layer} src=${url} draggable="false" class=${names(layer === 1 && !!(picture.urls[0] || picture.urls[2]) && "changing")}
       alt=${layer === 1 ? t("Page {page} of {count}", { page: number, count }) : ""} />`)}
     ${hovered && hovered !== selected && mark(hovered, "hovered")}${selected && mark(selected, "chosen")}</div>`;
 }

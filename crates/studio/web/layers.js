@@ -49,7 +49,7 @@ const parts = ({ body, before, after }) => [body.slice(0, before), body.slice(be
 /**
  * The layers of a picture. Those that are as they were keep their URLs; one without lines has none, but for the middle one.
  * @param {string} picture
- * @param {Layers} [old]
+ * @param {Layers | null} [old]
  * @returns {Layers}
  */
 export function layersOf(picture, old) {

@@ -3,7 +3,10 @@
 /** @import { Box, Diagnostic, PreviewAnswer } from "./types.js" */
 /** @import { Editing } from "./editing.js" */
 /** @import { Layers } from "./layers.js" */
-/** @typedef {{layers: Layers, width: number, height: number, generation: number}} Picture */
+/**
+ * What `layers` has of a page that is not in view any more is not kept: a document may have thousands of pages.
+ * @typedef {{urls: string[], layers: Layers | null, width: number, height: number, generation: number}} Picture
+ */
 
 import { signal, batch } from "./base.js";
 import { json, isAbort, Problem, Unreachable } from "./api.js";
@@ -15,9 +18,6 @@ const PAUSE = 60;
 const FAST = 100;
 /** Most pages of one request. */
 const MOST = 4;
-
-/** The URLs of pages. */
-const urls = (/** @type {Map<number, Picture>} */ pages) => [...pages.values()].flatMap((page) => page.layers.urls.filter(Boolean));
 
 /** The pages, their boxes and their problems, as signals. */
 export class Preview {
@@ -132,14 +132,15 @@ export class Preview {
    */
   accept(answer, generation) {
     const pages = new Map([...this.pages.value].filter(([page]) => page <= answer.pageCount));
+    const asked = new Set(answer.pages.map((page) => page.page));
+    for (const [page, old] of pages) if (old.layers && !asked.has(page)) pages.set(page, { ...old, layers: null });
     for (const { page, picture, width, height } of answer.pages) {
-      pages.set(page, { layers: layersOf(picture, pages.get(page)?.layers), width, height, generation });
+      const layers = layersOf(picture, pages.get(page)?.layers);
+      pages.set(page, { urls: layers.urls, layers, width, height, generation });
     }
-    const used = urls(pages);
-    const gone = urls(this.pages.value).filter((url) => !used.includes(url));
+    const gone = [...this.pages.value].flatMap(([page, old]) => old.urls.filter((url) => !pages.get(page)?.urls.includes(url)));
     // What is on the screen stays until the others are.
     setTimeout(() => gone.forEach((url) => URL.revokeObjectURL(url)), 1000);
-    const asked = new Set(answer.pages.map((page) => page.page));
     const others = this.boxes.value.filter((box) => !asked.has(box.page) && box.page <= answer.pageCount);
     batch(() => {
       this.pageCount.value = answer.pageCount;
@@ -171,6 +172,6 @@ export class Preview {
     clearTimeout(this.timer);
     this.stop?.abort();
     this.isStale = false;
-    urls(this.pages.value).forEach((url) => URL.revokeObjectURL(url));
+    for (const { urls } of this.pages.value.values()) urls.forEach((url) => URL.revokeObjectURL(url));
   }
 }

@@ -47,7 +47,7 @@ export function Thumbnails({ editing, preview }) {
   useEffect(() => {
     const take = () => {
       later.current = 0;
-      seen.value = new Map([...preview.pages.value].map(([page, { layers, generation }]) => [page, { urls: layers.urls, generation }]));
+      seen.value = preview.pages.value;
     };
     if (!later.current) later.current = setTimeout(take, seen.value.size ? LATER : 0);
   }, [pages]);
