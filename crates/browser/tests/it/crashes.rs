@@ -170,7 +170,7 @@ async fn clients_that_go_away_leave_nothing() {
     }
     let mut printed = bench
         .browser
-        .print(job(&"<p>text 123</p>".repeat(20_000)))
+        .print(job(&"<p>text 123</p>".repeat(8_000)))
         .await
         .unwrap();
     assert!(printed.next().await.unwrap().is_ok());
