@@ -103,7 +103,7 @@ pub(crate) fn seconds(root: u32) -> Option<f64> {
     seconds_in(groups.as_ref()?.get(&root)?)
 }
 
-/// Removes all groups, for a process that ends before its values are dropped.
+/// Removes all groups, for a process that exits without running destructors.
 pub(crate) fn remove_all() {
     let groups = GROUPS.lock().take();
     for folder in groups.unwrap_or_default().into_values() {
