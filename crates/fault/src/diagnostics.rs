@@ -44,6 +44,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "The columns of a table are wider than the page.",
     ),
     (
+        "content-omitted",
+        "CSV can hold the rows of a table and nothing beside it.",
+    ),
+    (
         "content-too-tall",
         "A part of the document is taller than a page.",
     ),

@@ -2,7 +2,7 @@
 
 use platen_document::{
     Diagnostic,
-    bound::{BlockKind, Cell, Document, RowKind, Table, Value},
+    bound::{Block, BlockKind, Cell, Document, RowKind, Table, Value},
     decimal, work,
 };
 
@@ -70,6 +70,17 @@ pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error
             format!("CSV can hold only one table; {others} more omitted"),
         );
     }
+    let omitted: usize = document.sections.iter().map(|one| beside(&one.body)).sum();
+    if omitted > 0 {
+        report.warn(
+            "content-omitted",
+            "",
+            format!(
+                "CSV holds the rows of a table and nothing beside it: texts, pictures or charts, \
+                 {omitted} in all, are omitted"
+            ),
+        );
+    }
     if table.rows.iter().any(|row| row.kind != RowKind::Data) {
         report.warn(
             "summary-rows-omitted",
@@ -117,6 +128,29 @@ pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error
         writer.out.push_str("\r\n");
     }
     Ok(report.finish(writer.out.into_bytes()))
+}
+
+/// How many blocks that say or show something stand beside tables.
+fn beside(blocks: &[Block]) -> usize {
+    let count = |block: &Block| match &block.kind {
+        BlockKind::Table(_)
+        | BlockKind::Divider { .. }
+        | BlockKind::Spacer(_)
+        | BlockKind::PageBreak => 0,
+        BlockKind::Columns(columns) => columns.columns.iter().map(|one| beside(&one.body)).sum(),
+        BlockKind::Positioned(positioned) => beside(&positioned.body),
+        BlockKind::Panel { title, body } => usize::from(title.is_some()) + beside(body),
+        BlockKind::List(list) => {
+            list.items.len()
+                + list
+                    .items
+                    .iter()
+                    .map(|one| beside(&one.body))
+                    .sum::<usize>()
+        }
+        _ => 1,
+    };
+    blocks.iter().map(count).sum()
 }
 
 /// The table named `name`, or the first one; with its path and the number of other tables.
