@@ -42,22 +42,22 @@ release:
 
 bench: release ## run all benchmarks (less than 90 minutes) and update docs/benchmarks.md
 	@sh .ci/packages.sh bench
-	env $$(bench/peers.sh) $(platen) bench all
+	bench/peers.sh $(platen) bench all
 	$(platen) bench report
 
 bench-quick: release ## run all benchmarks with fewer samples (ten minutes) and update docs/benchmarks.md as a draft
 	@sh .ci/packages.sh bench
-	env $$(bench/peers.sh) $(platen) bench all --quick
+	bench/peers.sh $(platen) bench all --quick
 	$(platen) bench report --draft
 
 bench-render: release ## benchmark rendering, compared with Chromium if installed
-	$(platen) bench render --out out/bench/render
+	bench/peers.sh $(platen) bench render --out out/bench/render
 
 bench-flow: release ## benchmark flows, embedded and through workers, compared with Node if installed
 	$(platen) bench flow --out out/bench/flow
 
 bench-office: release ## benchmark LibreOffice conversions, compared with unoserver, Gotenberg, soffice --convert-to
-	env $$(bench/peers.sh) $(platen) bench office --out out/bench/office
+	bench/peers.sh $(platen) bench office --out out/bench/office
 
 bench-http: release ## benchmark response bodies, compared with hyper, and with Puma and nginx if installed
 	$(platen) bench http --peer puma,nginx,hyper --out out/bench/http

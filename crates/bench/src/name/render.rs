@@ -185,6 +185,54 @@ impl Packaging {
     }
 }
 
+/// Where a picture or a document is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kept {
+    /// No picture; the document is sent.
+    NoPicture,
+    /// A picture in the template; the document is sent.
+    InTemplate,
+    /// A stored picture; the document is sent.
+    Asset,
+    /// No picture; the document is stored in the data folder.
+    Folder,
+    /// No picture; the document is stored in a bucket.
+    Bucket,
+}
+
+impl Kept {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::NoPicture,
+        Self::InTemplate,
+        Self::Asset,
+        Self::Folder,
+        Self::Bucket,
+    ];
+
+    /// Text of tables.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoPicture => "no picture, sent",
+            Self::InTemplate => "picture in the template, sent",
+            Self::Asset => "picture as an asset, sent",
+            Self::Folder => "no picture, stored in the data folder",
+            Self::Bucket => "no picture, stored in a bucket",
+        }
+    }
+
+    /// The status of a response.
+    #[must_use]
+    pub fn status(self) -> u16 {
+        match self {
+            Self::Folder | Self::Bucket => 201,
+            Self::NoPicture | Self::InTemplate | Self::Asset => 200,
+        }
+    }
+}
+
 /// The name of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(
@@ -259,6 +307,13 @@ pub enum RenderName {
         /// How the documents are sent.
         packaging: Packaging,
     },
+    /// Pictures and documents in different places.
+    Storage {
+        /// What is rendered.
+        document: Document,
+        /// Where its picture and itself are kept.
+        kept: Kept,
+    },
     /// Several processes or services.
     Replicas {
         /// What is rendered.
@@ -308,6 +363,9 @@ impl fmt::Display for RenderName {
                 document,
                 packaging,
             } => write!(formatter, "batch/{document} as {}", packaging.as_str()),
+            Self::Storage { document, kept } => {
+                write!(formatter, "storage/{document}, {}", kept.as_str())
+            }
             Self::Replicas {
                 document,
                 topology,

@@ -34,7 +34,7 @@ pub struct Spec {
     pub weight: usize,
 }
 
-const INVOICE: &str = "bench-invoice";
+pub(super) const INVOICE: &str = "bench-invoice";
 const REPORT: &str = "bench-report";
 const QUARTERLY: &str = "bench-quarterly";
 

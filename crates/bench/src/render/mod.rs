@@ -1,10 +1,11 @@
 //! The pack of renderings: documents of 1, 10 and 100 pages, the other formats, and the same pages
-//! by Chromium; predictions from slots, the cost of isolation, cold starts, and scaling.
+//! by Chromium; predictions from slots, the cost of isolation and of stores, cold starts, and scaling.
 
 mod balance;
 mod cells;
 mod report;
 mod sections;
+mod storage;
 
 use std::path::PathBuf;
 

@@ -1,6 +1,9 @@
 //! Tables and plots of the pack.
 
-use super::cells::{BATCH_ITEMS, Kind, find};
+use super::{
+    cells::{BATCH_ITEMS, Kind, find},
+    storage,
+};
 use crate::{
     Cell, Name, Results,
     markdown::{Block, MISSING, NONE, Table, maybe, ms, percentiles, precision, rate, size},
@@ -27,6 +30,9 @@ pub fn blocks(results: &Results) -> Vec<Block> {
     ]);
     let batches = batches(results);
     blocks.extend((!batches.is_empty()).then(|| batches.block("render/batch", "Batches")));
+    let storage = storage::table(results);
+    let name = "Pictures and stores";
+    blocks.extend((!storage.is_empty()).then(|| storage.block("render/storage", name)));
     blocks
 }
 
@@ -74,7 +80,7 @@ fn batches(results: &Results) -> Table {
 }
 
 /// The name of a cell of this pack.
-fn name_of(name: &Name) -> Option<&RenderName> {
+pub(super) fn name_of(name: &Name) -> Option<&RenderName> {
     match name {
         Name::Render(name) => Some(name),
         _ => None,

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Names of the sections.
-pub const SECTIONS: [&str; 10] = [
+pub const SECTIONS: [&str; 11] = [
     "cells",
     "serial",
     "chromium",
@@ -29,6 +29,7 @@ pub const SECTIONS: [&str; 10] = [
     "cold",
     "concurrency",
     "batch",
+    "storage",
     "replicas",
 ];
 
@@ -46,7 +47,7 @@ const COLD_WEIGHT: usize = 20;
 
 /// The measurement, with its service.
 pub(super) struct Measure<'a> {
-    options: &'a Options,
+    pub(super) options: &'a Options,
     progress: Progress<'a>,
     service: Option<Program>,
     has_chromium: bool,
@@ -92,8 +93,13 @@ impl<'a> Measure<'a> {
         request(spec, target, key, &self.options.examples, None)
     }
 
+    /// Says what is measured now.
+    pub(super) fn says(&self, what: &str) {
+        (self.progress)(what);
+    }
+
     /// Starts another service with these settings, and stores the templates.
-    fn serve(&self, settings: &[(&str, &str)]) -> Result<Program, Error> {
+    pub(super) fn serve(&self, settings: &[(&str, &str)]) -> Result<Program, Error> {
         let service = self.options.platen.serve(settings, &[])?;
         self.seed(service.target())?;
         Ok(service)
@@ -114,7 +120,7 @@ impl<'a> Measure<'a> {
             recorder.note("Chromium is not installed: its cells are left out.");
         }
         type Section<'a> = fn(&Measure<'a>, &mut Recorder) -> Result<(), Error>;
-        let sections: [(&str, Section<'a>); 10] = [
+        let sections: [(&str, Section<'a>); 11] = [
             ("cells", Self::cells),
             ("serial", Self::serial),
             ("chromium", Self::chromium),
@@ -124,6 +130,7 @@ impl<'a> Measure<'a> {
             ("cold", Self::cold),
             ("concurrency", Self::concurrency),
             ("batch", Self::batch),
+            ("storage", Self::storage),
             ("replicas", Self::replicas),
         ];
         for (name, measure) in sections {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use platen_bench::{
     LoadMode,
-    report::{Published, Status, update, update_figures},
+    report::{Published, Status, UNPUBLISHED, update, update_figures},
     results::client_times_of_requests,
 };
 
@@ -39,8 +39,18 @@ fn the_readme_says_what_the_results_say() {
     }
 }
 
+#[test]
+fn what_is_published_is_not_called_unpublished() {
+    let page = std::fs::read_to_string(root().join("docs/benchmarks.md")).unwrap();
+    for id in UNPUBLISHED {
+        let marked = page.split_once(&format!("<!-- bench: {id} -->"));
+        let (body, _) = marked.unwrap().1.split_once("<!-- end -->").unwrap();
+        assert_eq!(body.trim(), "Not measured in the published run.", "{id}");
+    }
+}
+
 /// What was asked for rather than measured: sizes of inputs, limits and settings.
-const GIVEN: [&str; 9] = [
+const GIVEN: [&str; 10] = [
     "in ticks of 10 ms",
     "waits 250 ms",
     "2.5 MB and 14 MB",
@@ -50,6 +60,7 @@ const GIVEN: [&str; 9] = [
     "10, 100 and 1,024 kB over",
     "strings of 10 kB",
     "within ±5 %",
+    "a JPEG file of 100 kB",
 ];
 
 #[test]
