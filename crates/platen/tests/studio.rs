@@ -10,9 +10,27 @@ use std::{
     process::Command,
 };
 
-use process::{Service, has_chromium, is_missing};
+use process::{Service, has_chromium, has_libreoffice, is_missing};
 
 const KEY: &str = "admin-key-of-the-studio";
+
+/// A folder with the key `ada`, that signs.
+fn signature_keys(folder: &Path) -> PathBuf {
+    let keys = folder.join("keys");
+    std::fs::create_dir(&keys).unwrap();
+    let new =
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=Ada -keyout ada.key -out ada.crt";
+    let made = Command::new("openssl")
+        .args(new.split(' '))
+        .current_dir(folder)
+        .output()
+        .expect("openssl is installed");
+    assert!(made.status.success(), "{made:?}");
+    let [key, certificate] =
+        ["ada.key", "ada.crt"].map(|name| std::fs::read_to_string(folder.join(name)).unwrap());
+    std::fs::write(keys.join("ada.pem"), key + &certificate).unwrap();
+    keys
+}
 
 fn modules() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
@@ -23,18 +41,30 @@ fn modules() -> PathBuf {
 }
 
 #[test]
-fn people_make_templates_and_flows() {
+fn people_make_templates() {
+    play("templates");
+}
+
+#[test]
+fn people_make_flows_and_keep_the_service() {
+    play("service");
+}
+
+/// Plays one of the two parts of the scenarios, with a service of its own.
+fn play(part: &str) {
     let modules = modules();
-    let has_all = modules.join("playwright-core").exists() && has_chromium();
-    if is_missing("playwright-core with Chromium", has_all) {
+    let has_all = modules.join("playwright-core").exists() && has_chromium() && has_libreoffice();
+    if is_missing("playwright-core with Chromium, or LibreOffice", has_all) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let secrets = folder.path().join("secrets.toml");
     std::fs::write(&secrets, "partner = \"sk-live-of-the-partner\"\n").unwrap();
+    let keys = signature_keys(folder.path());
     let service = Service::start(&[
         ("API_KEY_ADMIN", KEY),
         ("PLATEN_SYSTEM_FONTS", "false"),
+        ("SIGNATURE_KEYS_DIR", keys.to_str().unwrap()),
         ("FLOW_SECRETS_FILE", secrets.to_str().unwrap()),
     ]);
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
@@ -45,6 +75,7 @@ fn people_make_templates_and_flows() {
         .arg(platen_browser::find_chromium(None).unwrap())
         .arg(format!("http://{}", service.address))
         .arg(KEY)
+        .env("PART", part)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&done.stdout);

@@ -7,7 +7,10 @@
 import { html, useSignal } from "./base.js";
 import { grouped } from "./drawer.js";
 import { asError, root as service, statusOf } from "./api.js";
+import { saveFile } from "./files.js";
+import { Icon } from "./icons.js";
 import { Dialog, Failure, say } from "./parts.js";
+import { SAMPLE_FILE, isInFile, programsOf } from "./programs.js";
 import { t, tn } from "./text.js";
 
 /**
@@ -55,15 +58,7 @@ export function Publish({ editing, problems, onClose }) {
 export function Copy({ editing, onClose }) {
   const language = useSignal("curl");
   const data = JSON.stringify(editing.sample.value);
-  const url = new URL("render/pdf", service).href;
-  const body = `{"template": ${JSON.stringify(editing.key)}, "data": ${data}}`;
-  /** @type {{[language: string]: string}} */
-  const texts = {
-    curl: `curl -sS --fail-with-body ${url} \\\n  -H "X-Api-Key: $PLATEN_API_KEY" -H "Content-Type: application/json" \\\n  -d '${body.replaceAll("'", "'\\''")}' -o ${editing.key}.pdf`,
-    TypeScript: `const response = await fetch(${JSON.stringify(url)}, {\n  method: "POST",\n  headers: { "X-Api-Key": process.env.PLATEN_API_KEY!, "Content-Type": "application/json" },\n  body: JSON.stringify({ template: ${JSON.stringify(editing.key)}, data: ${data} }),\n});\nif (!response.ok) throw new Error((await response.json()).detail);\nconst pdf = new Uint8Array(await response.arrayBuffer());`,
-    Python: `import json, os, urllib.request\n\nrequest = urllib.request.Request(\n    ${JSON.stringify(url)},\n    data=json.dumps({"template": ${JSON.stringify(editing.key)}, "data": json.loads(r'''${data}''')}).encode(),\n    headers={"X-Api-Key": os.environ["PLATEN_API_KEY"], "Content-Type": "application/json"},\n)\nwith urllib.request.urlopen(request) as response, open("${editing.key}.pdf", "wb") as file:\n    file.write(response.read())`,
-    Rust: `let body = serde_json::json!({"template": ${JSON.stringify(editing.key)}, "data": ${data}});\nlet pdf = reqwest::Client::new()\n    .post(${JSON.stringify(url)})\n    .header("X-Api-Key", std::env::var("PLATEN_API_KEY")?)\n    .json(&body)\n    .send()\n    .await?\n    .error_for_status()?\n    .bytes()\n    .await?;`,
-  };
+  const texts = programsOf(new URL("render/pdf", service).href, editing.key, data);
   const text = texts[language.value];
   return html`<${Dialog} wide title=${t("Render this template from a program")} onClose=${onClose}>
     <div class="segments" role="tablist">${Object.keys(texts).map((name) => html`<button type="button" role="tab"
@@ -71,6 +66,8 @@ export function Copy({ editing, onClose }) {
     <pre class="program" tabindex="0">${text}</pre>
     <p class="small quiet">${editing.live.value ? t("Callers get the live version, {version}.", { version: editing.live.value }) : t("Publish the template first: callers do not get drafts.")}</p>
     <div class="ends">
+      ${isInFile(data) && html`<button type="button" class="button" onClick=${() => saveFile(new Blob([data]), SAMPLE_FILE)}>
+        <${Icon} name="download" />${t("Download {name}", { name: SAMPLE_FILE })}</button>`}
       <button type="button" class="button" onClick=${onClose}>${t("Close")}</button>
       <button type="button" class="button primary" onClick=${() => navigator.clipboard.writeText(text).then(() => say(t("Copied.")))}>${t("Copy")}</button></div></${Dialog}>`;
 }

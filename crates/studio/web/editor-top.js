@@ -4,43 +4,13 @@
 /** @import { Session } from "./types.js" */
 
 import { html } from "./base.js";
-import { asError, request, Unreachable } from "./api.js";
-import { saveFile } from "./files.js";
+import { Downloads } from "./downloads.js";
 import { SaveState } from "./save-state.js";
 import { may } from "./session.js";
 import { Presence } from "./presence.js";
 import { UndoButtons } from "./undo-buttons.js";
-import { Menu, say } from "./parts.js";
 import { Icon } from "./icons.js";
 import { t } from "./text.js";
-
-const FORMATS = ["pdf", "docx", "pptx", "xlsx", "html", "csv"];
-
-/**
- * Makes a file of the draft, and says what its format lacks.
- * @param {Editing} editing
- * @param {string} format
- */
-async function download(editing, format) {
-  try {
-    const response = await request("POST", `render/${format}`, { body: { definition: editing.document.value, data: editing.sample.value } });
-    const warnings = response.headers.get("X-Render-Warnings");
-    saveFile(await response.blob(), `${editing.key}.${format}`);
-    say(warnings ? t("Downloaded. What this format lacks: {warnings}", { warnings }) : t("Downloaded {name}", { name: `${editing.key}.${format}` }));
-  } catch (error) {
-    say(error instanceof Unreachable ? t("The service does not answer.") : asError(error).message, true);
-  }
-}
-
-/** @param {{editing: Editing, locked: boolean, session: Session, onOpen: (dialog: string) => void}} props */
-function Downloads({ editing, locked, session, onOpen }) {
-  return html`<${Menu} label=${t("Download")} icon="download">
-    ${may(session, "render") && FORMATS.map((format) => html`<button type="button" key=${format} onClick=${() => download(editing, format)}>${format.toUpperCase()}</button>`)}
-    <button type="button" onClick=${() => onOpen("copy")}><${Icon} name="code" />${t("Copy as program…")}</button>
-    ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button"
-        onClick=${() => editing.discard().then(() => say(t("The draft was discarded.")), (error) => say(error.message, true))}>
-      <${Icon} name="trash" />${t("Discard the draft")}</button>`}</${Menu}>`;
-}
 
 /**
  * The bar.

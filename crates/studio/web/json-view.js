@@ -10,7 +10,7 @@ import { html, useRef, useEffect } from "./base.js";
 import { escape, get, tokens } from "./pointer.js";
 import { asError } from "./api.js";
 import { described } from "./descriptions.js";
-import { resolve, chosen, choices, schemaAt } from "./schema.js";
+import { resolve, chosen, choicesAt, schemaAt } from "./schema.js";
 import { nearest } from "./nodes.js";
 import { t } from "./text.js";
 
@@ -45,14 +45,13 @@ const PATIENCE = 300;
 const treeOf = (cm, state, upTo = state.doc.length) => cm.ensureSyntaxTree(state, upTo, PATIENCE) ?? cm.syntaxTree(state);
 
 /**
- * The JSON pointer of the value at a position of the text.
- * @param {Library} cm
+ * The JSON pointer of the value of which a node of the syntax is a part.
  * @param {EditorState} state
- * @param {number} position
+ * @param {SyntaxNode | null} part
  */
-function pointerAt(cm, state, position) {
+function pointerOf(state, part) {
   const path = [];
-  for (let node = /** @type {SyntaxNode | null} */ (treeOf(cm, state, position).resolveInner(position, -1)); node?.parent; node = node.parent) {
+  for (let node = part; node?.parent; node = node.parent) {
     if (node.name === "Property") path.unshift(escape(nameOf(state, node)));
     else if (node.parent.name === "Array" && !SIGNS.includes(node.name)) {
       let index = 0;
@@ -62,6 +61,14 @@ function pointerAt(cm, state, position) {
   }
   return path.map((token) => `/${token}`).join("");
 }
+
+/**
+ * The JSON pointer of the value at a position of the text.
+ * @param {Library} cm
+ * @param {EditorState} state
+ * @param {number} position
+ */
+const pointerAt = (cm, state, position) => pointerOf(state, treeOf(cm, state, position).resolveInner(position, -1));
 
 /**
  * The range of the value at a pointer.
@@ -97,22 +104,24 @@ function completions(cm, root, editing) {
   return (/** @type {CompletionContext} */ context) => {
     const { state, pos } = context;
     const node = cm.syntaxTree(state).resolveInner(pos, -1);
-    const inString = ["String", "PropertyName"].includes(node.name);
+    const inName = node.name === "PropertyName";
+    const inString = inName || node.name === "String";
     if (!inString && !context.explicit) return null;
     const from = inString ? node.from : pos;
     const to = inString ? node.to : pos;
-    const property = node.name === "PropertyName" || (node.name === "Object") || (inString && node.parent?.name === "⚠");
-    const pointer = pointerAt(cm, state, node.name === "PropertyName" && node.parent ? node.parent.from : pos);
-    if (property) {
-      const outer = node.name === "PropertyName" ? pointer.replace(/\/[^/]*$/, "") : pointer;
-      const schema = resolve(root, chosen(root, schemaAt(root, outer, editing.document.value), get(editing.document.value, outer)));
+    if (inName || node.name === "Object") {
+      const pointer = pointerOf(state, inName ? node.parent?.parent ?? null : node);
+      const value = editing.document.value;
+      const schema = resolve(root, chosen(root, schemaAt(root, pointer, value), get(value, pointer)));
+      // A name that stands alone gets the colon, too.
+      const colon = inName && node.parent?.lastChild?.name !== "⚠" ? "" : ": ";
       const options = Object.entries(schema.properties ?? {}).map(([name, of]) => ({
-        label: `"${name}"`, apply: node.name === "PropertyName" ? `"${name}"` : `"${name}": `, type: "property", info: described(of.description ?? resolve(root, of).description),
+        label: `"${name}"`, apply: `"${name}"${colon}`, type: "property", info: described(of.description ?? resolve(root, of).description),
       }));
       return { from, to, options, filter: true };
     }
-    const schema = schemaAt(root, pointer, editing.document.value);
-    const options = choices(root, schema).map((one) => ({ label: JSON.stringify(one.value), type: "constant", info: described(one.about) }));
+    const pointer = pointerOf(state, node);
+    const options = choicesAt(root, pointer, editing.document.value).map((one) => ({ label: JSON.stringify(one.value), type: "constant", info: described(one.about) }));
     return options.length > 0 ? { from, to, options } : null;
   };
 }

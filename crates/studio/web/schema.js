@@ -165,6 +165,26 @@ export function schemaAt(root, pointer, document) {
 }
 
 /**
+ * The constants that the value at a pointer may be, with their descriptions: those of its schema, or,
+ * for a property such as `type`, those by which alternatives are told apart.
+ * @param {Schema} root
+ * @param {string} pointer
+ * @param {unknown} document
+ * @returns {{value: Json, about?: string}[]}
+ */
+export function choicesAt(root, pointer, document) {
+  const found = choices(root, schemaAt(root, pointer, document));
+  if (found.length > 0) return found;
+  const name = tokens(pointer).at(-1);
+  if (name === undefined) return [];
+  const outer = schemaAt(root, pointer.slice(0, pointer.lastIndexOf("/")), document);
+  return options(root, outer).map((one) => resolve(root, one)).flatMap(({ properties, description }) => {
+    const value = properties?.[name]?.const;
+    return value === undefined ? [] : [{ value, about: description }];
+  });
+}
+
+/**
  * The types of nodes, or of steps, with their schemas.
  * @param {Schema} root
  * @param {string} name

@@ -81,6 +81,7 @@ function Pages({ name, from, to, view, page }) {
     const sample = await json("GET", `templates/${name}/sample`).catch(() => ({}));
     return Promise.all([from, to].map((version) => pagesOf(name, version, page.value, sample)));
   }, [name, from, to, page.value]);
+  useEffect(() => () => value?.forEach((one) => URL.revokeObjectURL(one.url)), [value]);
   if (error) return html`<${Failure} error=${error} />`;
   if (!value) return html`<${Loading} />`;
   const count = Math.max(value[0].count, value[1].count);
