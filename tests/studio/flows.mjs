@@ -105,8 +105,12 @@ export default {
       await page.keyboard.press("Enter");
       await page.keyboard.type(text, { delay: 5 });
       await page.locator(".cm-tooltip-autocomplete").waitFor();
-      const found = await offered.allTextContents();
-      for (const name of names) assert.ok(found.includes(name), `${text} offers ${name}: ${found.slice(0, 20)}`);
+      // The list of what was typed before may still stand there.
+      let found = [];
+      await until(async () => {
+        found = await offered.allTextContents();
+        return names.every((name) => found.includes(name));
+      });
       return found;
     };
     assert.deepEqual((await offers("ctx.", ["log", "fetch"])).sort(), ["fetch", "log", "render", "run", "secrets", "store"]);
