@@ -36,14 +36,14 @@ export function Flows({ session }) {
     ${value?.length === 0 && html`<div class="empty">
       <h2>${t("No flows yet")}</h2><p>${t("A flow takes a webhook, works in steps, and answers.")}</p></div>`}
     ${labels.length > 0 && html`<div class="filters"><${LabelFilter} all=${labels} chosen=${label} /></div>`}
-    ${value && value.length > 0 && html`<table class="table">
+    ${value && value.length > 0 && html`<table class="table of-flows">
       <thead><tr><th>${t("Flow")}</th><th>${t("Key")}</th><th>${t("State")}</th><th class="end">${t("Last change")}</th></tr></thead>
       <tbody>${shown.map((one) => html`<tr key=${one.key}>
-        <td><a class="whole" href=${`#/flows/${one.key}`}>${one.name || one.key}</a> <${Labels} labels=${one.labels} /></td><td><code class="quiet">${one.key}</code></td>
-        <td>
+        <td class="flow-of"><a class="whole" href=${`#/flows/${one.key}`}>${one.name || one.key}</a> <${Labels} labels=${one.labels} /></td><td class="id"><code class="quiet">${one.key}</code></td>
+        <td class="state">
           ${one.published ? html`<span class="badge ok">${t("v{version} live", { version: one.published })}</span>` : html`<span class="badge warn">${t("Draft only")}</span>`}
           ${one.published && one.published !== one.version ? html` <span class="badge on">${t("Draft changes")}</span>` : ""}</td>
-        <td class="end num">${when(one.updatedAt)}
+        <td class="when end num">${when(one.updatedAt)}
           ${may(session, "draft") && html`<${LabelButton} entry=${one} onOpen=${() => { labelling.value = one; }} />`}</td></tr>`)}</tbody></table>`}
     ${labelling.value && html`<${LabelDialog} kind="flows" entry=${labelling.value} all=${labels} onClose=${() => { labelling.value = null; }}
         onDone=${() => { labelling.value = null; again(); }} />`}
