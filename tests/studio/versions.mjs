@@ -51,7 +51,7 @@ export default {
     await page.getByText("Version 1 was restored as a new version.").waitFor();
     await page.getByText("Restored from version 1").waitFor();
     assert.ok((await served()).includes("30 days"));
-    // The draft is still there, and says that the live version is another by now.
+    // The draft is still there.
     const draft = await (await api("GET", "templates/versioned/draft")).json();
     assert.equal(draft.body[0].content, "Not served");
   },
