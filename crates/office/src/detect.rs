@@ -33,6 +33,8 @@ pub(crate) struct Inspected {
     pub(crate) is_encrypted: bool,
     /// Whether it is an OpenDocument file that is encrypted as a whole.
     pub(crate) is_encrypted_package: bool,
+    /// Whether all pictures in it are JPEG files, which a PDF can hold as they are.
+    pub(crate) has_jpeg_only: bool,
 }
 
 /// How much of the start of a file is examined, in bytes.
@@ -129,6 +131,7 @@ impl Inspected {
             patch: None,
             is_encrypted: false,
             is_encrypted_package: false,
+            has_jpeg_only: false,
         }
     }
 }
@@ -203,6 +206,7 @@ fn zipped(
         patch,
         is_encrypted: is_encrypted_package,
         is_encrypted_package,
+        has_jpeg_only: package::has_jpeg_only(&directory),
         ..Inspected::plain(detected)
     })
 }

@@ -226,7 +226,10 @@ impl Office {
             has_password: job.options.password.is_some(),
         };
         let Inspected {
-            detected, patch, ..
+            detected,
+            patch,
+            has_jpeg_only,
+            ..
         } = inspected;
         let mut times = Times {
             detect: begin.elapsed(),
@@ -241,6 +244,10 @@ impl Office {
             }
         };
         let mut conversion = conversion(&job, &detected, &chosen);
+        if has_jpeg_only {
+            job.options
+                .keep_pictures(&chosen.format, &mut conversion.filter_data);
+        }
         let source = StagedInput {
             source: job.source.clone(),
             patch: patch.map(Arc::new),

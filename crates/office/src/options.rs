@@ -163,7 +163,7 @@ pub const OPTIONS: &[Spec] = &[
     spec("tagged", Flag, "UseTaggedPDF", "tagged PDF"),
     spec("quality", Number(1, 100), "Quality", "JPEG quality, 1 to 100"),
     spec("lossless", Flag, "UseLosslessCompression", "lossless image compression"),
-    spec("image_resolution", RESOLUTIONS, "MaxImageResolution", "resolution in dots per inch that images are reduced to, or keep; default 300"),
+    spec("image_resolution", RESOLUTIONS, "MaxImageResolution", "resolution in dots per inch that images are reduced to, or keep; default keep if all are JPEG files, else 300"),
     spec("bookmarks", Flag, "ExportBookmarks", "export headings as bookmarks"),
     spec("notes", Flag, "ExportNotes", "export comments as PDF annotations"),
     spec("notes_pages", Flag, "ExportNotesPages", "export the notes pages of a presentation after its slides"),
@@ -289,6 +289,22 @@ impl Options {
         let own = self.pdf.iter().filter(|_| format.is_pdf());
         let own = own.filter(|property| !is_given(property));
         own.chain(&self.data).cloned().collect()
+    }
+
+    /// Has a PDF hold pictures as they are, unless options or `filter_data` say how to pack them.
+    /// LibreOffice would unpack and pack even those again that it does not reduce.
+    pub(crate) fn keep_pictures(&self, format: &Format, filter_data: &mut Vec<Property>) {
+        let packs = |property: &Property| {
+            let names = ["ReduceImageResolution", "MaxImageResolution"];
+            let others = ["UseLosslessCompression", "Quality"];
+            names
+                .iter()
+                .chain(&others)
+                .any(|name| property.name == *name)
+        };
+        if format.is_pdf() && !filter_data.iter().any(packs) {
+            filter_data.push(Property::new("ReduceImageResolution", false));
+        }
     }
 
     /// Options of the export filter as one text, where the filter's own are `usual`.

@@ -15,6 +15,30 @@ const MAX_MIMETYPE_BYTES: u64 = 100;
 /// Maximum size of the package's relationships and content types, in bytes; real ones are short.
 const MAX_LIST_BYTES: u64 = 4 << 20;
 
+/// Extensions of pictures other than JPEG files. Drawings of Windows may hold such pictures.
+const OTHER_PICTURES: [&str; 12] = [
+    "bmp", "emf", "emz", "gif", "pct", "pict", "png", "tif", "tiff", "webp", "wmf", "wmz",
+];
+
+/// Whether there are pictures, and all of them are JPEG files by their names. Previews of the document
+/// do not count.
+pub(crate) fn has_jpeg_only(directory: &Directory) -> bool {
+    let is_preview = |name: &str| name.starts_with("Thumbnails/") || name.starts_with("docProps/");
+    let names = directory.entries.iter().map(|entry| entry.name.as_str());
+    let extensions = names
+        .filter(|name| !is_preview(name))
+        .filter_map(|name| name.rsplit_once('.'))
+        .map(|(_, extension)| extension.to_ascii_lowercase());
+    let mut has_jpeg = false;
+    for extension in extensions {
+        if OTHER_PICTURES.contains(&extension.as_str()) {
+            return false;
+        }
+        has_jpeg |= matches!(extension.as_str(), "jpg" | "jpeg");
+    }
+    has_jpeg && directory.entries.len() == directory.count
+}
+
 /// Detects the content; `None` if it is not a document.
 pub(crate) fn detect(
     file: &mut (impl Read + Seek),

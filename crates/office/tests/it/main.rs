@@ -8,4 +8,5 @@ mod fixture;
 mod formats;
 mod large;
 mod local_files;
+mod pictures;
 mod soak;
