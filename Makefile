@@ -51,7 +51,7 @@ bench-quick: release ## run all benchmarks with fewer samples (ten minutes) and 
 	$(platen) bench report --draft
 
 bench-render: release ## benchmark rendering, compared with Chromium if installed
-	bench/peers.sh $(platen) bench render --out out/bench/render
+	PEERS=s3 bench/peers.sh $(platen) bench render --out out/bench/render
 
 bench-flow: release ## benchmark flows, embedded and through workers, compared with Node if installed
 	$(platen) bench flow --out out/bench/flow

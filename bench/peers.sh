@@ -4,8 +4,14 @@
 # LibreOffice, which .ci/packages.sh has brought there. Says on standard error what is not to be had.
 #
 #     bench/peers.sh target/release/platen bench all
+#
+# PEERS=s3 leaves both alone, and brings the server of S3 only.
 set -eu
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/platen"
+# A server of S3, which .ci/packages.sh has brought there.
+PATH="$PATH:$cache/versitygw"
+export PATH
+[ "${PEERS:-all}" = all ] || exec "$@"
 if ! /usr/bin/python3 -c "import uno" 2>/dev/null; then
     echo "unoserver is left out: /usr/bin/python3 has no uno (Debian and Ubuntu: apt-get install python3-uno)" >&2
 elif [ -d "$cache/unoserver" ] || python3 -m pip install -q --no-deps --target "$cache/unoserver" "unoserver==3.7" >&2 ||
@@ -20,5 +26,4 @@ if [ -x "$newest" ]; then
 else
     echo "the newest LibreOffice is left out: \`make packages\` fetches it on Debian 12" >&2
 fi
-# A server of S3, which .ci/packages.sh has brought there.
-PATH="$PATH:$cache/versitygw" exec "$@"
+exec "$@"

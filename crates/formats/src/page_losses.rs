@@ -126,7 +126,7 @@ fn shows(document: &Document, wanted: fn(PageField) -> bool) -> bool {
 }
 
 /// The headers and footers of a section.
-fn furniture(section: &Section) -> impl Iterator<Item = &[Block]> {
+pub(crate) fn furniture(section: &Section) -> impl Iterator<Item = &[Block]> {
     let optional = [
         &section.first_header,
         &section.first_footer,

@@ -10,6 +10,7 @@ use crate::{
     Error, Written,
     calendar::{iso_date, iso_date_time, iso_time},
     grid::{Grid, Slot},
+    page_losses::furniture,
     plain::{cell_text, walk},
     report::Report,
 };
@@ -70,17 +71,7 @@ pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error
             format!("CSV can hold only one table; {others} more omitted"),
         );
     }
-    let omitted: usize = document.sections.iter().map(|one| beside(&one.body)).sum();
-    if omitted > 0 {
-        report.warn(
-            "content-omitted",
-            "",
-            format!(
-                "CSV holds the rows of a table and nothing beside it: texts, pictures or charts, \
-                 {omitted} in all, are omitted"
-            ),
-        );
-    }
+    report_omitted(document, &mut report);
     if table.rows.iter().any(|row| row.kind != RowKind::Data) {
         report.warn(
             "summary-rows-omitted",
@@ -128,6 +119,23 @@ pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error
         writer.out.push_str("\r\n");
     }
     Ok(report.finish(writer.out.into_bytes()))
+}
+
+/// Reports what the document says or shows beside its tables.
+fn report_omitted(document: &Document, report: &mut Report) {
+    let sections = document.sections.iter();
+    let parts = sections.flat_map(|one| furniture(one).chain([one.body.as_slice()]));
+    let omitted: usize = parts.map(beside).sum();
+    if omitted > 0 {
+        report.warn(
+            "content-omitted",
+            "",
+            format!(
+                "CSV holds the rows of a table and nothing beside it: texts, pictures, charts, and \
+                 what headers and footers of pages show, {omitted} in all, are omitted"
+            ),
+        );
+    }
 }
 
 /// How many blocks that say or show something stand beside tables.
