@@ -225,29 +225,22 @@ impl Office {
             is_encrypted_package: inspected.is_encrypted_package,
             has_password: job.options.password.is_some(),
         };
-        let Inspected {
-            detected,
-            patch,
-            has_jpeg_only,
-            ..
-        } = inspected;
         let mut times = Times {
             detect: begin.elapsed(),
             ..Times::default()
         };
         let chosen = match &job.options.filter {
-            None => Chosen::of_target(&detected, job.target)?,
+            None => Chosen::of_target(&inspected.detected, job.target)?,
             Some(name) => {
                 let left = job.timeout.saturating_sub(begin.elapsed());
                 let filters = self.export_filters(left).await?;
-                Chosen::of_filter(filters.find_for(name, detected.family)?)
+                Chosen::of_filter(filters.find_for(name, inspected.detected.family)?)
             }
         };
-        let mut conversion = conversion(&job, &detected, &chosen);
-        if has_jpeg_only {
-            job.options
-                .keep_pictures(&chosen.format, &mut conversion.filter_data);
-        }
+        let mut conversion = conversion(&job, &inspected, &chosen);
+        let Inspected {
+            detected, patch, ..
+        } = inspected;
         let source = StagedInput {
             source: job.source.clone(),
             patch: patch.map(Arc::new),
@@ -360,7 +353,8 @@ impl Chosen {
 }
 
 /// The request to LibreOffice.
-fn conversion(job: &Job, detected: &Detected, chosen: &Chosen) -> Conversion {
+fn conversion(job: &Job, inspected: &Inspected, chosen: &Chosen) -> Conversion {
+    let detected = &inspected.detected;
     let mut conversion = Conversion {
         filter: chosen.filter.clone(),
         filter_data: job.options.filter_data(&chosen.format),
@@ -373,6 +367,9 @@ fn conversion(job: &Job, detected: &Detected, chosen: &Chosen) -> Conversion {
         landscape: job.options.landscape,
         ..Conversion::default()
     };
+    if inspected.has_jpeg_only {
+        (job.options).keep_pictures(&chosen.format, &mut conversion.filter_data);
+    }
     let option = |text: &str| Property::new("FilterOptions", text);
     let filter_options = job.options.filter_options(chosen.options);
     conversion.store.extend(filter_options.map(option));
