@@ -9,14 +9,17 @@ as it takes an hour.
 An operation makes a file that qpdf and poppler open, or ends with an error that says why: no panic, no
 signal, no more than a minute, no more than 2 GB. Where the original can be read, the result has its
 pages, and the operations that do not change what pages show leave its words and its pixels as they are.
+After a redaction of the word in the middle of page 1, poppler finds nothing there, and all letters elsewhere.
 Prints what went wrong, then a table. Exits with 1 if anything did.
 """
 
 import argparse
 import concurrent.futures
 import hashlib
+import html
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -48,6 +51,7 @@ WHOLE = {
     "encrypt": (["--user-password-file", "{folder}/password"], 1, True),
     "archive": (["--standard", "pdf-a-2b"], 1, False),
 }
+WORD = re.compile(r'<word xMin="([^"]*)" yMin="([^"]*)" xMax="([^"]*)" yMax="([^"]*)">([^<]*)<')
 READ = ["describe", "verify", "text", "images", "attachments", "pages"]
 
 
@@ -75,6 +79,15 @@ def words(file, password=None):
     options = ["-upw", password] if password else []
     status, out, _, _ = run(["pdftotext", *options, str(file), "-"])
     return out if status == 0 else None
+
+
+def places(file):
+    """Width and height of page 1, and its words with left, top, right and bottom; None if poppler has none."""
+    status, out, _, _ = run(["pdftotext", "-bbox", "-cropbox", "-l", "1", str(file), "-"])
+    out = out.decode(errors="replace")
+    page = re.search(r'<page width="([^"]*)" height="([^"]*)"', out)
+    found = [(html.unescape(word[4]), [float(edge) for edge in word[:4]]) for word in WORD.findall(out)]
+    return ((float(page[1]), float(page[2])), found) if status == 0 and page and found else None
 
 
 def pixels(file, password=None):
@@ -130,6 +143,7 @@ class Corpus:
                 self.note(mistakes, outcomes, name, file, status, wrong_end(status, err, memory), err)
             for name in WHOLE:
                 self.change(name, file, folder, original, mistakes, outcomes)
+            self.redact(file, folder, original, mistakes, outcomes)
             return mistakes, outcomes
 
     def prepare(self, file, folder):
@@ -160,6 +174,40 @@ class Corpus:
             for one in made:
                 wrong = wrong or self.judge(name, one, part, same, original)
         self.note(mistakes, outcomes, name, file, status, wrong, err)
+
+    def redact(self, file, folder, original, mistakes, outcomes):
+        """Takes the word in the middle of page 1 out."""
+        found = places(file)
+        if not found:
+            return
+        said = run(["pdfinfo", "-box", "-l", "1", str(file)])[1].decode(errors="replace")
+        edges = re.findall(r"(?:MediaBox|CropBox): *(.*)", said)
+        turned = re.search(r" rot: *(\d+)", said)
+        if len(set(edges)) != 1 or not turned:
+            return
+        (wide, tall), before = found
+        # Poppler says the size of the page before it is turned, and places after.
+        high = wide if turned[1] in ("90", "270") else tall
+        left, top, right, bottom = before[len(before) // 2][1]
+        if right - left < 1 or bottom - top < 1:
+            return
+        region = f"1,{left},{high - bottom},{right - left},{bottom - top}"
+        out = folder / "redact.pdf"
+        status, _, err, memory = run([self.platen, "pdf", "redact", str(file), "--region", region, "-o", str(out)])
+        wrong = wrong_end(status, err, memory)
+        if wrong is None and status == 0:
+            wrong = self.judge("redact", out, 1, False, original)
+            _, after = places(out) or (None, [])
+            inside = [word for word, (x1, y1, x2, y2) in after
+                      if left < (x1 + x2) / 2 < right and top < (y1 + y2) / 2 < bottom]
+            # Words that touch the area may lose letters; poppler may part others in another way.
+            kept = [word for word, (x1, y1, x2, y2) in before if x2 < left or x1 > right or y2 < top or y1 > bottom]
+            lost = Counter("".join(kept)) - Counter("".join(word for word, _ in after))
+            if inside:
+                wrong = wrong or f"still there: {inside}"
+            if lost:
+                wrong = wrong or f"lost elsewhere: {''.join(lost.elements())[:80]!r}"
+        self.note(mistakes, outcomes, "redact", file, status, wrong, err)
 
     def judge(self, name, made, part, same, original):
         password = PASSWORD if name == "encrypt" else None
@@ -204,7 +252,7 @@ def main():
             mistakes += found
             print("\n".join(found), end="\n" if found else "", flush=True)
     print(f"\n{len(files)} files\n{'':16}{'done':>8}{'refused':>9}{'wrong':>7}")
-    for name in [*READ, *WHOLE]:
+    for name in [*READ, *WHOLE, "redact"]:
         row = [totals[name, end] for end in ("done", "refused", "wrong")]
         print(f"{name:16}{row[0]:8}{row[1]:9}{row[2]:7}")
     if arguments.reasons:

@@ -168,6 +168,9 @@ codes! {
     FieldWithoutAppearance = "field-without-appearance", Content,
     "A form field of the PDF has a value that nothing shows, so it cannot be flattened.",
     "Save the form in a program that draws its fields.";
+    NotRedacted = "not-redacted", Content,
+    "What is in an area of the PDF file cannot be taken out for certain.",
+    "Choose another area, or change what `detail` names.";
     UnknownFormat = "unknown-format", Content,
     "The format of the document is not recognized.",
     "Send a document of a format that is converted.";

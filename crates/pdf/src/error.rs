@@ -107,6 +107,12 @@ pub enum Error {
     /// Fields cannot be filled in.
     #[error("{0}")]
     BadField(String),
+    /// An area that is to be redacted is none of the file's.
+    #[error("an area to redact: {0}")]
+    BadRegion(String),
+    /// What is in an area cannot be taken out for certain.
+    #[error("the area cannot be redacted: {0}")]
+    NotRedacted(String),
     /// The file cannot be made smaller in this way.
     #[error("`optimize` {0}")]
     BadOptimization(&'static str),
@@ -136,7 +142,9 @@ impl Error {
             | Self::BadSignature(_)
             | Self::BadStamp(_)
             | Self::BadOptimization(_)
+            | Self::BadRegion(_)
             | Self::BadField(_) => Code::InvalidOption,
+            Self::NotRedacted(_) => Code::NotRedacted,
             Self::Signed => Code::DocumentSigned,
             Self::NotArchival { .. } => Code::StandardNotMet,
             Self::NoAppearance(_) => Code::FieldWithoutAppearance,

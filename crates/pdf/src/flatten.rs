@@ -126,6 +126,9 @@ pub(crate) fn numbers<const N: usize>(
     object: Option<&Object>,
 ) -> Option<[f32; N]> {
     let list = array(document, object);
+    if list.len() != N {
+        return None;
+    }
     let number = |it: &Object| resolve(document, it)?.as_float().ok();
     let list: Option<Vec<f32>> = list.iter().map(number).collect();
     list?.try_into().ok()

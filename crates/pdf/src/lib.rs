@@ -1,4 +1,4 @@
-//! Processes existing PDF files (ISO 32000-1): merge, split, flatten, rotate, stamp, bookmarks,
+//! Processes existing PDF files (ISO 32000-1): merge, split, flatten, rotate, stamp, redact, bookmarks,
 //! attached files, metadata, encryption, PDF/A, and where signatures stand. Section numbers in comments refer to that standard.
 //!
 //! A new file is created by copying everything that its pages refer to, so that nothing of omitted
@@ -31,6 +31,7 @@ mod pages;
 mod picture;
 mod pictures;
 mod protect;
+mod redact;
 mod repair;
 mod rotate;
 mod signature;
@@ -66,6 +67,7 @@ pub use self::{
     pages::{Split, page_count, page_numbers, split},
     pictures::{Pictures, read_pictures},
     protect::{Allowed, Printing, Protection, unprotect},
+    redact::Region,
     repair::repair,
     rotate::Rotation,
     signature::{

@@ -21,6 +21,7 @@ use crate::{
     optimize::{Optimization, optimize},
     pages::{Split, page_count, split_between},
     protect::{Protection, protect},
+    redact::{Region, redact},
     repair::{damage, repair},
     rotate::{Rotation, rotate},
     signature::is_signed,
@@ -65,6 +66,8 @@ pub struct Operations {
     pub split: Option<Split>,
     /// Draws annotations and form fields on the pages.
     pub flatten: bool,
+    /// Takes what is in areas out, before pages are turned.
+    pub redactions: Vec<Region>,
     /// Turns pages.
     pub rotation: Option<Rotation>,
     /// Draws on pages, below or above their content.
@@ -270,7 +273,8 @@ impl Operations {
 
     /// Whether the file is opened once more, for what is done in one go.
     fn changes(&self) -> bool {
-        self.rotation.is_some()
+        !self.redactions.is_empty()
+            || self.rotation.is_some()
             || !self.stamps.is_empty()
             || self.bookmarks.is_some()
             || self.detached.is_some()
@@ -282,7 +286,8 @@ impl Operations {
 
     /// Whether nothing else is done with the open file.
     fn only_optimizes(&self) -> bool {
-        self.rotation.is_none()
+        self.redactions.is_empty()
+            && self.rotation.is_none()
             && self.stamps.is_empty()
             && self.bookmarks.is_none()
             && !self.file_bookmarks
@@ -306,6 +311,9 @@ impl Operations {
         let before = is_compared.then_some(before);
         if is_signed(&document) {
             return Err(Error::Signed);
+        }
+        if !self.redactions.is_empty() {
+            redact(&mut document, &self.redactions, conditions.checkpoint)?;
         }
         if let Some(rotation) = &self.rotation {
             rotate(&mut document, rotation, limits)?;

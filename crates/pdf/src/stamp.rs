@@ -139,7 +139,7 @@ pub(crate) fn draw(document: &mut Document, stamp: &Stamp, limits: &Limits) -> R
 }
 
 /// Size of a page as it is shown, and the transformation from there to its own space.
-fn view(document: &Document, page: ObjectId) -> Result<((f32, f32), [f32; 6]), Error> {
+pub(crate) fn view(document: &Document, page: ObjectId) -> Result<((f32, f32), [f32; 6]), Error> {
     let page = document.get_dictionary(page)?;
     let [left, bottom, right, top] = area(document, page)?;
     let (wide, high) = (right - left, top - bottom);

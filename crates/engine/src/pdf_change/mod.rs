@@ -15,7 +15,7 @@ use platen_document::work;
 use platen_pdf::{
     Allowed, Archive, Attachment, Bookmark, Bookmarks, Conditions, FieldValues, FileError, Limits,
     Metadata, NamedFile, Note, Operations, Optimization, Part, PictureQuality, Printing,
-    Protection, Rotation, Split, Stamp, tell_apart, unprotect,
+    Protection, Region, Rotation, Split, Stamp, tell_apart, unprotect,
 };
 use platen_render::RenderOptions;
 use serde::Deserialize;
@@ -69,6 +69,11 @@ pub enum PdfChange {
         /// Whether `degrees`, which may be 0 then, replaces how pages are turned already.
         #[serde(default)]
         replace: bool,
+    },
+    /// Takes what areas of pages show out of the file.
+    Redact {
+        /// The areas.
+        regions: Vec<Region>,
     },
     /// Draws annotations and form fields on the pages.
     Flatten {},
@@ -317,26 +322,24 @@ impl Engine {
                 pages,
                 replace,
             } => operations.rotation = Some(rotation(degrees, pages, replace)),
+            PdfChange::Redact { regions } => operations.redactions = redactions(regions)?,
             PdfChange::Flatten {} => operations.flatten = true,
             PdfChange::Stamp(stamp) => operations.stamps.push(self.drawn(*stamp, changes)?),
             PdfChange::Bookmarks { bookmarks } => {
                 operations.bookmarks = Some(Bookmarks::All(bookmarks));
             }
             PdfChange::Attach {
-                file,
+                file: name,
                 media_type,
                 relationship,
                 description,
-            } => {
-                let bytes = changes.beside(&file)?;
-                operations.attachments.push(Attachment {
-                    bytes,
-                    media_type: media_type.or_else(|| Some(media_type_of(&file).to_owned())),
-                    name: file,
-                    relationship,
-                    description,
-                });
-            }
+            } => operations.attachments.push(Attachment {
+                bytes: changes.beside(&name)?,
+                media_type: media_type.or_else(|| Some(media_type_of(&name).to_owned())),
+                name,
+                relationship,
+                description,
+            }),
             PdfChange::Metadata { metadata } => operations.metadata = metadata,
             PdfChange::Archive {
                 standard,
@@ -370,6 +373,13 @@ impl Engine {
         let (source, look) = stamp.read(&|name| changes.beside(name))?;
         let made = self.stamp(source, look, changes.options);
         made.map_err(PdfChangeError::Stamp)
+    }
+}
+
+fn redactions(regions: Vec<Region>) -> Result<Vec<Region>, PdfChangeError> {
+    match regions.is_empty() {
+        true => Err(wrong("`regions` of `redact` names no area")),
+        false => Ok(regions),
     }
 }
 

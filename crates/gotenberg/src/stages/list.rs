@@ -25,7 +25,7 @@ use serde_json::{Map, Value as Json};
 use super::{
     extract::Extraction,
     options::{Given, Wrong},
-    table::{Stage, UNSUPPORTED, find},
+    table::{Stage, find},
     translate::Condition,
 };
 use crate::{
@@ -139,9 +139,6 @@ impl Stages {
             };
             let shown: String = op.chars().take(100).collect();
             let Some(stage) = find(&op) else {
-                if UNSUPPORTED.contains(&op.as_str()) {
-                    return Err(unsupported(&format!("the stage '{op}'")));
-                }
                 wrong(&format!("stage {index}: unknown stage '{shown}'"));
                 continue;
             };

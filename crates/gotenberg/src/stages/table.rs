@@ -18,9 +18,6 @@ pub(super) struct Stage {
     pub(super) translate: fn(&Given) -> Result<Translated, Wrong>,
 }
 
-/// Stages of Gotenberg's documentation that are not supported.
-pub(super) const UNSUPPORTED: [&str; 1] = ["redact"];
-
 const RELATIONSHIPS: &[&str] = &["Source", "Data", "Alternative", "Supplement", "Unspecified"];
 const POSITIONS: &[&str] = &[
     "top-left",
@@ -96,6 +93,9 @@ macro_rules! each_stage {
             optional("position", Kind::Word(POSITIONS)),
         ],
         translate::stamp_pdf;
+    stage_redact, "redact", "/forms/pdf/redact",
+        "Gotenberg 9: takes what areas of pages show out of files.",
+        [needed("regions", Kind::Json)], translate::redact;
     stage_flatten_form, "flatten-form", "/forms/pdf/flatten-form",
         "Gotenberg 9: draws form fields on the pages.",
         [], translate::flatten_form;

@@ -244,6 +244,37 @@ pub(super) fn detach(given: &Given) -> Translation {
     plain(json!({"do": "detach", "file": given.text("name")}))
 }
 
+/// Areas are objects of a page and four numbers; the operation checks that they are on it.
+pub(super) fn redact(given: &Given) -> Translation {
+    let list = match given.get("regions") {
+        Some(Json::Array(list)) if !list.is_empty() => list,
+        Some(got @ Json::Object(_)) => return Err(invalid("regions", got, "a list")),
+        _ => return Err(Wrong::Missing("regions".to_owned())),
+    };
+    for (index, region) in list.iter().enumerate() {
+        for name in ["page", "x", "y", "width", "height"] {
+            let at = format!("regions[{index}].{name}");
+            let Some(got) = region.get(name) else {
+                return Err(Wrong::Missing(at));
+            };
+            let is_right = match name {
+                "page" => got.as_u64().is_some_and(|page| page >= 1),
+                "width" | "height" => got.as_f64().is_some_and(|size| size > 0.0),
+                _ => got.is_number(),
+            };
+            if !is_right {
+                let want = match name {
+                    "page" => "a page from 1",
+                    "width" | "height" => "a number above 0",
+                    _ => "a number",
+                };
+                return Err(invalid(&at, got, want));
+            }
+        }
+    }
+    plain(json!({"do": "redact", "regions": list}))
+}
+
 pub(super) fn flatten_form(_: &Given) -> Translation {
     plain(json!({"do": "flatten"}))
 }

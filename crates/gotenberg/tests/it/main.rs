@@ -14,6 +14,7 @@ mod forms;
 mod new_stages;
 #[path = "../../../server/tests/it/programs.rs"]
 mod programs;
+mod redact_stage;
 mod signed_stages;
 mod stage_forms;
 mod stages;

@@ -14,12 +14,12 @@ use crate::{
     stages::{LIMITS, made, pipe, said},
 };
 
-fn file_of<'a>(name: &'a str, bytes: &'a [u8]) -> Field<'a> {
+pub fn file_of<'a>(name: &'a str, bytes: &'a [u8]) -> Field<'a> {
     ("files", name, bytes)
 }
 
 /// The text of all pages.
-fn text_of(bytes: &[u8]) -> String {
+pub fn text_of(bytes: &[u8]) -> String {
     let pages = read_text(bytes, None, &Limits::default(), &|| {}).expect("text");
     pages.into_iter().map(|page| page.text).collect()
 }

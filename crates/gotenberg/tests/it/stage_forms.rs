@@ -90,7 +90,6 @@ fn stages_that_cannot_run_are_refused() {
     let hundred = json!(vec![json!({"op": "merge"}); 100]);
     made(pipe(&app, &[file], &hundred));
     for refused in [
-        json!([{"op": "redact"}]),
         json!([{"op": "encrypt", "userPassword": "a", "algorithm": "rc4-40"}]),
         json!([{"op": "remediate", "profile": "PDF/UA-1", "language": "de-DE"}]),
     ] {

@@ -10,7 +10,7 @@ use crate::{
     flatten::numbers,
     open::{array, open, resolve, value},
     stamp::import,
-    text::usual_codes,
+    text::{Standard, usual_codes},
 };
 
 /// Distance of a text from the edge, in points.
@@ -22,16 +22,6 @@ const SMALLEST: f32 = 4.0;
 const LINE: f32 = 1.15;
 /// Maximum number of lines that are set.
 const MAX_LINES: usize = 2_000;
-/// Widths of Helvetica from the space on, in thousandths of the font size. Standard fonts come
-/// without widths.
-const WIDTHS: [u16; 95] = [
-    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
-    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
-    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
-    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
-    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
-];
-
 /// A text that is to be drawn elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldText {
@@ -226,6 +216,15 @@ fn font(document: &Document, resources: &Dictionary, name: &str) -> Option<Font>
             *place = resolve(document, width).and_then(|it| it.as_float().ok());
         }
     }
+    // Standard fonts come without widths.
+    let name = value(document, entries, b"BaseFont").and_then(|it| it.as_name().ok());
+    let usual = name.and_then(Standard::find).unwrap_or(Standard::HELVETICA);
+    let usual = usual.widths();
+    for (place, text) in widths.iter_mut().zip(&codes) {
+        let letter = text.as_deref().and_then(|it| it.chars().next());
+        let usual = || Some(f32::from(*usual.get(&letter?)?));
+        *place = place.filter(|it| *it > 0.0).or_else(usual);
+    }
     Some(Font {
         resource,
         codes,
@@ -251,12 +250,7 @@ impl Font {
 
     /// Width at a font size of 1.
     fn width(&self, code: u8) -> f32 {
-        let known = self.widths[usize::from(code)].filter(|it| *it > 0.0);
-        let usual = || {
-            let place = usize::from(code).checked_sub(32)?;
-            WIDTHS.get(place).map(|it| f32::from(*it))
-        };
-        known.or_else(usual).unwrap_or(556.0) / 1_000.0
+        self.widths[usize::from(code)].unwrap_or(556.0) / 1_000.0
     }
 
     fn length(&self, codes: &[u8]) -> f32 {

@@ -5,13 +5,19 @@ use std::collections::HashMap;
 use encoding_rs::Encoding;
 use lopdf::{Dictionary, Document, Object};
 
-use super::{cmap::CodeMap, names};
+use super::{cmap::CodeMap, names, standard::Standard};
 use crate::open::{array, dictionary as dictionary_of, resolve, value};
 
 /// Maximum number of widths of a font.
 const MAX_WIDTHS: usize = 70_000;
 /// Width of a glyph of a standard font without widths, as a part of the font size: that of many.
 const USUAL_WIDTH: f32 = 0.556;
+/// Parts of the names of fonts whose signs are taller than letters, in lower case.
+const SIGNS: [&str; 10] = [
+    "math", "symbol", "cmex", "size", "msam", "dings", "music", "bravura", "maestro", "nastal",
+];
+/// What looking up the name of a glyph costs, in bytes of a map.
+const NAME_BYTES: usize = 512;
 /// Character sets of the predefined maps, by a part of their names.
 const SETS: [(&str, &str); 9] = [
     ("RKSJ", "shift_jis"),
@@ -26,7 +32,7 @@ const SETS: [(&str, &str); 9] = [
 ];
 
 /// A font.
-pub(super) struct Font {
+pub(crate) struct Font {
     to_text: Option<CodeMap>,
     kind: Kind,
     widths: HashMap<u32, f32>,
@@ -35,7 +41,15 @@ pub(super) struct Font {
     usual_width: f32,
     /// Size of the maps that were read, in bytes.
     map_bytes: usize,
-    pub(super) is_vertical: bool,
+    pub(crate) is_vertical: bool,
+    /// What the drawings of a Type 3 font are within, as parts of the font size: left, bottom, right
+    /// and top; `Some(None)` where the font does not say so.
+    pub(crate) drawn_within: Option<Option<[f32; 4]>>,
+    /// Where its codes and widths are as the file says, so that places of glyphs are right.
+    pub(crate) is_understood: bool,
+    /// From where to where glyphs reach, as parts of the font size, if that is much farther than
+    /// letters do.
+    pub(crate) tall: Option<(f32, f32)>,
 }
 
 enum Kind {
@@ -53,16 +67,20 @@ enum Set {
 }
 
 /// A glyph that is shown.
-pub(super) struct Shown {
-    pub(super) text: Option<String>,
+pub(crate) struct Shown {
+    pub(crate) text: Option<String>,
+    /// Number of bytes of its code.
+    pub(crate) length: usize,
     /// As a part of the font size.
-    pub(super) width: f32,
+    pub(crate) width: f32,
+    /// Whether that is what the font says, and not guessed.
+    pub(crate) is_sure: bool,
     /// Whether word spacing applies (9.3.3).
-    pub(super) is_space: bool,
+    pub(crate) is_space: bool,
 }
 
 impl Font {
-    pub(super) fn read(document: &Document, font: &Dictionary) -> Self {
+    pub(crate) fn read(document: &Document, font: &Dictionary) -> Self {
         let to_text = match value(document, font, b"ToUnicode") {
             Some(Object::Stream(stream)) => CodeMap::read(stream),
             _ => None,
@@ -75,16 +93,17 @@ impl Font {
             kind => simple(document, font, to_text, kind == Some(b"Type3")),
         };
         made.map_bytes += map_bytes;
+        made.tall = tall(document, font);
         made
     }
 
     /// What reading it costs, in operations of a page.
-    pub(super) fn cost(&self) -> usize {
+    pub(crate) fn cost(&self) -> usize {
         256 + self.map_bytes / 8 + self.widths.len()
     }
 
     /// Calls `take` with each glyph that `bytes` show.
-    pub(super) fn each(&self, mut bytes: &[u8], take: &mut dyn FnMut(Shown)) {
+    pub(crate) fn each(&self, mut bytes: &[u8], take: &mut dyn FnMut(Shown)) {
         while !bytes.is_empty() {
             let length = match &self.kind {
                 Kind::Simple(_) => 1,
@@ -98,13 +117,21 @@ impl Font {
             let code = now
                 .iter()
                 .fold(0, |code, byte| code << 8 | u32::from(*byte));
+            let width = self.width(now.len(), code);
             take(Shown {
                 text: self.text(now, code),
-                width: self.width(now.len(), code),
+                length: now.len(),
+                width: width.unwrap_or(self.usual_width),
+                is_sure: width.is_some() || matches!(self.kind, Kind::Composite { .. }),
                 is_space: now == b" ",
             });
             bytes = rest;
         }
+    }
+
+    /// Whether the font says the widths of its glyphs, or of some.
+    pub(crate) fn has_widths(&self) -> bool {
+        !self.widths.is_empty()
     }
 
     fn text(&self, bytes: &[u8], code: u32) -> Option<String> {
@@ -137,7 +164,8 @@ impl Font {
         }
     }
 
-    fn width(&self, length: usize, code: u32) -> f32 {
+    /// The width of a glyph, if the font says it.
+    fn width(&self, length: usize, code: u32) -> Option<f32> {
         let glyph = match &self.kind {
             Kind::Composite {
                 codes: Some(codes), ..
@@ -151,8 +179,7 @@ impl Font {
                 .find(|range| (range.0..=range.1).contains(&glyph));
             found.map(|range| range.2)
         };
-        let known = self.widths.get(&glyph).copied().or_else(of_range);
-        known.unwrap_or(self.usual_width)
+        self.widths.get(&glyph).copied().or_else(of_range)
     }
 }
 
@@ -162,7 +189,7 @@ fn simple(
     to_text: Option<CodeMap>,
     is_drawn: bool,
 ) -> Font {
-    let table = table(document, font);
+    let (table, differences) = table(document, font);
     // The widths of fonts that are drawings are in their own units.
     let matrix = crate::flatten::numbers::<6>(document, font.get(b"FontMatrix").ok());
     let unit = match matrix {
@@ -179,6 +206,37 @@ fn simple(
         }
     }
     let name = value(document, font, b"BaseFont").and_then(|it| it.as_name().ok());
+    // One that is embedded may have a name that is not its own.
+    let is_bare = widths.is_empty() && !is_drawn && !font.has(b"FontDescriptor");
+    if let Some(standard) = name.filter(|_| is_bare).and_then(Standard::find) {
+        let known = standard.widths();
+        for (code, text) in (0..).zip(&table) {
+            let mut letters = text.iter().flat_map(|it| it.chars());
+            if let (Some(letter), None) = (letters.next(), letters.next())
+                && let Some(width) = known.get(&letter)
+            {
+                widths.insert(code, f32::from(*width) / 1_000.0);
+            }
+        }
+    }
+    let drawn_within = is_drawn.then(|| {
+        let area = crate::flatten::numbers::<4>(document, font.get(b"FontBBox").ok())?;
+        let [x1, y1, x2, y2] = area;
+        let [a, b, c, d, e, f] = matrix?;
+        let has_area = x1 != x2 && y1 != y2;
+        let is_upright = b == 0.0 && c == 0.0 && e == 0.0 && f == 0.0 && a > 0.0;
+        // One without an area says nothing (9.6.5).
+        let said = match has_area {
+            true => [
+                x1.min(x2) * a,
+                (y1 * d).min(y2 * d),
+                x1.max(x2) * a,
+                (y1 * d).max(y2 * d),
+            ],
+            false => [-1.0, -1.0, 2.0, 2.0],
+        };
+        is_upright.then_some(said)
+    });
     let is_fixed = name.is_some_and(|name| name.windows(7).any(|part| part == b"Courier"));
     Font {
         to_text,
@@ -186,13 +244,40 @@ fn simple(
         widths,
         ranges: Vec::new(),
         usual_width: if is_fixed { 0.6 } else { USUAL_WIDTH },
-        map_bytes: 0,
+        map_bytes: differences * NAME_BYTES,
         is_vertical: false,
+        drawn_within,
+        is_understood: true,
+        tall: None,
     }
 }
 
-/// The texts of the 256 codes of a simple font, by its encoding.
-fn table(document: &Document, font: &Dictionary) -> Vec<Option<String>> {
+/// How far the glyphs of a font reach that are taller than letters, such as signs of sums and roots:
+/// by the box of its descriptor (9.8.1). Those of fonts with glyphs for every script have a box that
+/// few glyphs fill; what they say of letters counts for them.
+fn tall(document: &Document, font: &Dictionary) -> Option<(f32, f32)> {
+    let below = array(document, font.get(b"DescendantFonts").ok());
+    let below = below.first().and_then(|it| dictionary_of(document, it));
+    let descriptor = value(document, below.unwrap_or(font), b"FontDescriptor")?;
+    let descriptor = descriptor.as_dict().ok()?;
+    let area = crate::flatten::numbers::<4>(document, descriptor.get(b"FontBBox").ok())?;
+    let (low, high) = (
+        area[1].min(area[3]) / 1_000.0,
+        area[1].max(area[3]) / 1_000.0,
+    );
+    let number = |key: &[u8]| value(document, descriptor, key)?.as_float().ok();
+    let is_of_letters = number(b"Ascent").is_some_and(|it| (500.0..=1_400.0).contains(&it))
+        && number(b"Descent").is_some_and(|it| (-600.0..0.0).contains(&it));
+    let name = value(document, descriptor, b"FontName").and_then(|it| it.as_name().ok());
+    let name = String::from_utf8_lossy(name.unwrap_or_default()).to_ascii_lowercase();
+    let is_of_signs = SIGNS.iter().any(|part| name.contains(part));
+    let is_tall = low < -1.2 || high > 1.8;
+    (is_tall && (is_of_signs || !is_of_letters)).then_some((low, high))
+}
+
+/// The texts of the 256 codes of a simple font, by its encoding, and how many of them have names.
+fn table(document: &Document, font: &Dictionary) -> (Vec<Option<String>>, usize) {
+    let mut named = 0;
     let encoding = value(document, font, b"Encoding");
     let mut table = match encoding {
         Some(Object::Name(name)) => names::of_encoding(name),
@@ -200,15 +285,14 @@ fn table(document: &Document, font: &Dictionary) -> Vec<Option<String>> {
             let base = value(document, encoding, b"BaseEncoding").and_then(|it| it.as_name().ok());
             let mut table = names::of_encoding(base.unwrap_or_default());
             let mut code = 0_usize;
-            for object in array(document, encoding.get(b"Differences").ok())
-                .iter()
-                .take(1_000)
-            {
+            let differences = array(document, encoding.get(b"Differences").ok());
+            for object in differences.iter().take(1_000) {
                 match object {
                     Object::Integer(number) => code = usize::try_from(*number).unwrap_or(256),
                     Object::Name(name) => {
                         if let Some(place) = table.get_mut(code) {
                             *place = names::of_glyph(name);
+                            named += 1;
                         }
                         code += 1;
                     }
@@ -220,7 +304,7 @@ fn table(document: &Document, font: &Dictionary) -> Vec<Option<String>> {
         _ => names::of_encoding(b""),
     };
     table.truncate(256);
-    table
+    (table, named)
 }
 
 /// The texts of the codes of a font whose codes are one byte and its encoding a usual one; `None` for
@@ -230,7 +314,7 @@ pub(crate) fn usual_codes(document: &Document, font: &Dictionary) -> Option<Vec<
     let name = value(document, font, b"BaseFont").and_then(|it| it.as_name().ok());
     let has_own_letters = name.is_some_and(|name| name == b"Symbol" || name == b"ZapfDingbats");
     let is_usual = (kind == b"Type1" || kind == b"TrueType") && !has_own_letters;
-    is_usual.then(|| table(document, font))
+    is_usual.then(|| table(document, font).0)
 }
 
 fn composite(document: &Document, font: &Dictionary, to_text: Option<CodeMap>) -> Font {
@@ -248,6 +332,11 @@ fn composite(document: &Document, font: &Dictionary, to_text: Option<CodeMap>) -
     };
     let below = array(document, font.get(b"DescendantFonts").ok());
     let below = below.first().and_then(|it| dictionary_of(document, it));
+    // Maps of other programs, and those that the standard only names, may have codes of any length.
+    let is_understood = matches!(value(document, font, b"Encoding"),
+        Some(Object::Name(name)) if name == b"Identity-H" || name == b"Identity-V");
+    let has_own_steps = below.is_some_and(|it| it.has(b"DW2") || it.has(b"W2"));
+    let is_understood = is_understood && !(is_vertical && has_own_steps);
     let usual = below.and_then(|it| value(document, it, b"DW")?.as_float().ok());
     let mut made = Font {
         to_text,
@@ -257,6 +346,9 @@ fn composite(document: &Document, font: &Dictionary, to_text: Option<CodeMap>) -
         ranges: Vec::new(),
         usual_width: usual.unwrap_or(1_000.0) / 1_000.0,
         is_vertical,
+        drawn_within: None,
+        is_understood,
+        tall: None,
     };
     if let Some(below) = below {
         read_widths(document, array(document, below.get(b"W").ok()), &mut made);
@@ -269,9 +361,11 @@ fn read_widths(document: &Document, list: &[Object], font: &mut Font) {
     let number = |object: Option<&Object>| resolve(document, object?)?.as_float().ok();
     let mut rest = list;
     let mut left = MAX_WIDTHS;
+    let mut is_cut = false;
     while let (Some(first), Some(second), true) = (number(rest.first()), rest.get(1), left > 0) {
         let first = first.max(0.0) as u32;
         if let Some(Object::Array(widths)) = resolve(document, second) {
+            is_cut |= widths.len() > left;
             for (index, width) in widths.iter().take(left).enumerate() {
                 if let Some(width) = number(Some(width)) {
                     font.widths
@@ -286,12 +380,15 @@ fn read_widths(document: &Document, list: &[Object], font: &mut Font) {
                 if font.ranges.len() < 1_000 {
                     font.ranges
                         .push((first, last.max(0.0) as u32, width / 1_000.0));
+                } else {
+                    font.is_understood = false;
                 }
             }
             left -= 1;
             rest = rest.get(3..).unwrap_or_default();
         }
     }
+    font.is_understood &= rest.is_empty() && !is_cut;
 }
 
 fn set_of(name: &str) -> Set {

@@ -5,12 +5,18 @@ mod font;
 mod names;
 mod order;
 mod page;
+mod standard;
+mod state;
 
 use lopdf::{Document, ObjectId};
 use serde::Serialize;
 
-pub(crate) use self::font::usual_codes;
 use self::page::Reader;
+pub(crate) use self::{
+    font::{Font, Shown, usual_codes},
+    standard::Standard,
+    state::{Place, State, UNIT, floats},
+};
 use crate::{
     Error, Limits,
     annotation::annotations,

@@ -12,6 +12,7 @@ use super::{
     font::{Font, Shown},
     order::Chunk,
     plain,
+    state::{Place, State, UNIT, floats},
 };
 use crate::{
     Error,
@@ -37,7 +38,6 @@ const MAX_MARKS: usize = 256;
 const MAX_CHUNKS: usize = 200_000;
 /// Fonts that are held at once.
 const MAX_FONTS: usize = 64;
-const UNIT: [f32; 6] = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
 
 /// Reads pages of a document.
 pub(super) struct Reader<'a> {
@@ -75,26 +75,6 @@ struct Replacement {
     is_taken: bool,
 }
 
-/// The text state (9.3) and the matrices.
-#[derive(Clone)]
-struct State {
-    matrix: [f32; 6],
-    font: Option<Rc<Font>>,
-    size: f32,
-    spacing: f32,
-    word_spacing: f32,
-    stretch: f32,
-    leading: f32,
-    rise: f32,
-    is_invisible: bool,
-}
-
-/// The matrices of a text object.
-struct Place {
-    now: [f32; 6],
-    line: [f32; 6],
-}
-
 impl<'a> Reader<'a> {
     /// `checkpoint` is called every few thousand operations.
     pub(super) fn new(document: &'a Document, parts: TextParts, checkpoint: &'a dyn Fn()) -> Self {
@@ -125,22 +105,12 @@ impl<'a> Reader<'a> {
             .as_ref()
             .and_then(|it| dictionary_of(document, it));
         let rotation = inherited(document, entries, b"Rotate").and_then(|it| it.as_i64().ok());
-        let state = State {
-            matrix: match rotation.unwrap_or(0).rem_euclid(360) {
-                90 => [0.0, -1.0, 1.0, 0.0, 0.0, 0.0],
-                180 => [-1.0, 0.0, 0.0, -1.0, 0.0, 0.0],
-                270 => [0.0, 1.0, -1.0, 0.0, 0.0, 0.0],
-                _ => UNIT,
-            },
-            font: None,
-            size: 0.0,
-            spacing: 0.0,
-            word_spacing: 0.0,
-            stretch: 1.0,
-            leading: 0.0,
-            rise: 0.0,
-            is_invisible: false,
-        };
+        let state = State::new(match rotation.unwrap_or(0).rem_euclid(360) {
+            90 => [0.0, -1.0, 1.0, 0.0, 0.0, 0.0],
+            180 => [-1.0, 0.0, 0.0, -1.0, 0.0, 0.0],
+            270 => [0.0, 1.0, -1.0, 0.0, 0.0, 0.0],
+            _ => UNIT,
+        });
         self.marks.clear();
         self.artifacts = 0;
         self.size = 0;
@@ -158,10 +128,7 @@ impl<'a> Reader<'a> {
         depth: usize,
     ) -> Result<(), Error> {
         let mut saved = Vec::new();
-        let mut place = Place {
-            now: UNIT,
-            line: UNIT,
-        };
+        let mut place = Place::default();
         for operation in Content::decode_iter(content).map_while(Result::ok) {
             self.spend(1)?;
             match operation.operator.as_str() {
@@ -308,45 +275,9 @@ impl<'a> Reader<'a> {
         place: &mut Place,
     ) -> Result<(), Error> {
         let operands = &operation.operands;
-        let number = |index: usize| operands.get(index).and_then(|it| it.as_float().ok());
         match operation.operator.as_str() {
-            "BT" => {
-                *place = Place {
-                    now: UNIT,
-                    line: UNIT,
-                }
-            }
-            "Tc" => state.spacing = number(0).unwrap_or(0.0),
-            "Tw" => state.word_spacing = number(0).unwrap_or(0.0),
-            "Tz" => state.stretch = number(0).unwrap_or(100.0) / 100.0,
-            "TL" => state.leading = number(0).unwrap_or(0.0),
-            "Ts" => state.rise = number(0).unwrap_or(0.0),
-            // Neither filled nor stroked (9.3.6).
-            "Tr" => state.is_invisible = number(0).is_some_and(|mode| mode == 3.0 || mode == 7.0),
-            "Td" | "TD" => {
-                let (x, y) = (number(0).unwrap_or(0.0), number(1).unwrap_or(0.0));
-                if operation.operator == "TD" {
-                    state.leading = -y;
-                }
-                place.next_line(x, y);
-            }
-            "Tm" => {
-                if let Some(matrix) = floats(operands) {
-                    *place = Place {
-                        now: matrix,
-                        line: matrix,
-                    };
-                }
-            }
-            "T*" => place.next_line(0.0, -state.leading),
             "'" | "\"" => {
-                if let ("\"", Some(word), Some(spacing)) =
-                    (operation.operator.as_str(), number(0), number(1))
-                {
-                    state.word_spacing = word;
-                    state.spacing = spacing;
-                }
-                place.next_line(0.0, -state.leading);
+                state.set(operation, place);
                 self.show(operands.last(), state, place)?;
             }
             "Tj" => self.show(operands.first(), state, place)?,
@@ -354,16 +285,12 @@ impl<'a> Reader<'a> {
                 let list = operands.first().and_then(|it| it.as_array().ok());
                 for object in list.into_iter().flatten() {
                     match object.as_float() {
-                        Ok(back) => {
-                            let by = -back / 1_000.0 * state.size;
-                            let vertical = state.font.as_ref().is_some_and(|it| it.is_vertical);
-                            place.advance(by, state.stretch, vertical);
-                        }
+                        Ok(back) => state.back(back, place),
                         Err(_) => self.show(Some(object), state, place)?,
                     }
                 }
             }
-            _ => {}
+            _ => state.set(operation, place),
         }
         Ok(())
     }
@@ -461,28 +388,4 @@ impl<'a> Reader<'a> {
             self.chunks.push(chunk);
         }
     }
-}
-
-impl Place {
-    fn next_line(&mut self, x: f32, y: f32) {
-        self.line = times([1.0, 0.0, 0.0, 1.0, x, y], self.line);
-        self.now = self.line;
-    }
-
-    fn advance(&mut self, by: f32, stretch: f32, is_vertical: bool) {
-        let (x, y) = match is_vertical {
-            true => (0.0, by),
-            false => (by * stretch, 0.0),
-        };
-        self.now = times([1.0, 0.0, 0.0, 1.0, x, y], self.now);
-    }
-}
-
-fn floats(operands: &[Object]) -> Option<[f32; 6]> {
-    let all: Option<Vec<f32>> = operands
-        .iter()
-        .take(7)
-        .map(|it| it.as_float().ok())
-        .collect();
-    all?.try_into().ok()
 }

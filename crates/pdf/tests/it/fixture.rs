@@ -56,6 +56,34 @@ pub fn texts(bytes: &[u8]) -> Vec<String> {
     pages.map(|page| page.trim().replace('\n', " ")).collect()
 }
 
+/// The words of each page, with where they are: left, top, right and bottom, from the upper left corner.
+pub fn words(bytes: &[u8]) -> Vec<(usize, String, [f32; 4])> {
+    let file = file(bytes);
+    let (done, text) = run(Command::new("pdftotext")
+        .args(["-bbox", "-cropbox"])
+        .arg(file.path())
+        .arg("-"));
+    assert!(done, "{text}");
+    let mut page = 0;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        page += usize::from(line.trim_start().starts_with("<page "));
+        let Some(rest) = line.trim_start().strip_prefix("<word ") else {
+            continue;
+        };
+        let (places, word) = rest.split_once('>').expect("a word");
+        let mut numbers = places
+            .split('"')
+            .skip(1)
+            .step_by(2)
+            .map(|it| it.parse().expect("a number"));
+        let area = [(); 4].map(|()| numbers.next().expect("four numbers"));
+        let (word, _) = word.split_once('<').expect("an end");
+        found.push((page, word.to_owned(), area));
+    }
+    found
+}
+
 /// The output of pdfinfo with some flags.
 pub fn info(bytes: &[u8], flags: &[&str]) -> String {
     let file = file(bytes);

@@ -11,4 +11,5 @@ mod fixture;
 mod operations;
 mod optimize;
 mod page_form;
+mod redact;
 mod whole;

@@ -163,6 +163,7 @@ fn of_files(change: Detailed, beside: &mut Vec<PathBuf>) -> Result<(Files, Json)
             beside.push(file);
             (files, one)
         }
+        Detailed::Redact { files, regions } => (files, json!({"do": "redact", "regions": regions})),
         // Read before, with their keys and authorities.
         Detailed::Sign(sign) => (sign.files, Json::Null),
         Detailed::Timestamp { files, .. } => (files, Json::Null),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use serde_json::{Value as Json, json};
 
 use super::{
     pdf_files::{Files, Pages},
@@ -204,6 +205,15 @@ pub(super) enum Detailed {
         #[arg(long)]
         flatten: bool,
     },
+    /// Take what areas of pages show out of the files.
+    Redact {
+        #[command(flatten)]
+        files: Files,
+        /// An area: its page, and in points its lower left corner from that of the page, its width
+        /// and height; repeatable.
+        #[arg(long = "region", value_name = "PAGE,X,Y,W,H", value_parser = region, required = true)]
+        regions: Vec<Json>,
+    },
     /// Sign, behind what a file has.
     Sign(Box<SignArguments>),
     /// Add a timestamp of the whole document.
@@ -274,4 +284,18 @@ pub(super) enum Detailed {
         #[arg(long, value_name = "FILE")]
         password_file: PathBuf,
     },
+}
+
+/// An area to redact, as the operation takes it.
+fn region(text: &str) -> Result<Json, String> {
+    let wrong = || "five numbers, as in 1,72,600,200,14".to_owned();
+    let (page, rest) = text.split_once(',').ok_or_else(wrong)?;
+    let page: usize = page.trim().parse().map_err(|_| wrong())?;
+    let numbers: Result<Vec<f32>, _> = rest.split(',').map(|it| it.trim().parse()).collect();
+    match numbers.map_err(|_| wrong())?.as_slice() {
+        [x, y, width, height] => {
+            Ok(json!({"page": page, "x": x, "y": y, "width": width, "height": height}))
+        }
+        _ => Err(wrong()),
+    }
 }
