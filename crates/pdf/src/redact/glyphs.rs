@@ -189,7 +189,10 @@ fn glyph_area(font: &Font, glyph: &Shown, state: &State, place: &Place) -> Resul
         true => glyph.width,
         false => WIDTHS.1,
     };
-    let (low, high) = font.tall.unwrap_or(REACH);
+    // What a font says of its glyphs may be wrong.
+    let (low, high) = font
+        .tall
+        .map_or(REACH, |(low, high)| (low.min(REACH.0), high.max(REACH.1)));
     // One without a width is drawn over what is before it, or from there on.
     let (before, widest) = match widest {
         ..0.0 => (widest - 0.1, 1.1),

@@ -185,6 +185,22 @@ fn streams_that_end_between_operands_are_one_content() {
 }
 
 #[test]
+fn a_font_whose_box_is_elsewhere_is_taken_to_stand_on_its_line() {
+    let font = dictionary! {
+        "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Odd", "FirstChar" => 32,
+        "LastChar" => 126, "Widths" => vec![Object::Integer(600); 95],
+        "FontDescriptor" => dictionary! {
+            "Type" => "FontDescriptor", "FontName" => "Odd",
+            "FontBBox" => vec![0.into(), 3218.into(), 9000.into(), Object::from(3218)],
+        },
+    };
+    let resources = dictionary! { "Font" => dictionary! { "F" => font } };
+    let file = built(&["BT /F 10 Tf 20 50 Td (abc) Tj ET"], resources, vec![]);
+    let made = redacted(&file, &[region(1, [20.0, 49.0, 38.0, 58.0])]).expect("a file");
+    assert!(text_of(&made).trim().is_empty());
+}
+
+#[test]
 fn fonts_for_every_script_do_not_reach_into_other_lines() {
     let font = |name: &str| {
         dictionary! {
