@@ -35,7 +35,7 @@ const MORE: [&str; 8] = [
     "Ref",
     "OPI",
 ];
-/// Places are told from numbers of some size only: what is added to larger ones is lost.
+/// Refuses numbers so large that what is added to them is lost: nobody knows then where things are.
 fn is_near(state: &Graphics, place: &Place) -> Result<(), Error> {
     let mut all = [state.text.matrix, place.now, place.line]
         .into_iter()

@@ -253,11 +253,11 @@ fn prune(document: &mut Document, budget: &mut Budget, checkpoint: &dyn Fn()) ->
         let resources = resources.as_ref().and_then(|it| dictionary(document, it));
         let Some(resources) = resources else { continue };
         let mut made = resources.clone();
-        let content = page_content(document, entries).unwrap_or_default();
-        budget.spend(content.len() / 8, checkpoint)?;
+        let content = page_content(document, entries).ok();
+        budget.spend(content.as_ref().map_or(0, Vec::len) / 8, checkpoint)?;
         if !lends(document, resources)
             && let Some(Object::Dictionary(objects)) = value(document, resources, b"XObject")
-            && let Some(drawn) = drawn(&content, checkpoint)
+            && let Some(drawn) = content.and_then(|content| drawn(&content, checkpoint))
         {
             // A form without resources of its own may use those of the page.
             let borrows = |object: &Object| {

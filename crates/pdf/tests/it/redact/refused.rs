@@ -228,6 +228,33 @@ fn damaged_content_and_forms_of_xml_are_refused() {
 }
 
 #[test]
+fn a_page_whose_content_cannot_be_read_keeps_what_it_may_draw() {
+    let resources = dictionary! {
+        "XObject" => dictionary! {
+            "P" => Object::Reference((100, 0)), "Q" => Object::Reference((101, 0)),
+        },
+    };
+    let pages = [
+        "q 100 0 0 100 50 50 cm /P Do Q",
+        "q 100 0 0 100 50 50 cm /Q Do Q",
+    ];
+    let file = built(
+        &pages,
+        resources,
+        vec![picture(7).into(), picture(8).into()],
+    );
+    let file = changed(&file, |document| {
+        let page = document.page_iter().nth(1).expect("page 2");
+        let id = document.get_page_contents(page)[0];
+        let stream = document.get_object_mut(id).and_then(Object::as_stream_mut);
+        stream.expect("content").dict.set("Filter", "LZWDecode");
+    });
+    // It has the picture of page 1 among its resources, and may draw it.
+    let area = [region(1, [50.0, 50.0, 100.0, 75.0])];
+    refused(&file, &area, "something else in the file leads");
+}
+
+#[test]
 fn an_area_beside_its_page_is_refused() {
     let file = built(&["BT ET"], with_font(dictionary! {}), vec![]);
     for area in [
