@@ -12,9 +12,12 @@ pub enum Error {
     /// The XLSX library failed.
     #[error("the workbook could not be made")]
     Workbook(#[from] rust_xlsxwriter::XlsxError),
-    /// The OOXML package could not be assembled.
+    /// The OOXML package could not be put together again.
     #[error("the package could not be made")]
     Package(#[from] zip::result::ZipError),
+    /// The OOXML package would exceed what a ZIP file holds: 4 GiB, and 65,535 parts.
+    #[error("the package would be larger than 4 GiB, or have more than 65,535 parts")]
+    PackageSize,
     /// The compressor failed.
     #[error("the package could not be compressed")]
     Compression(#[from] std::io::Error),

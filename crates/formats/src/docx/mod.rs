@@ -263,34 +263,34 @@ impl<'a> Writer<'a> {
         root.add("officeDocument", "word/document.xml");
         root.add("core-properties", "docProps/core.xml");
         root.add("extended-properties", "docProps/app.xml");
-        package.add("_rels/.rels", "", root.to_xml());
+        package.add_common("_rels/.rels", "", root.to_xml());
         package.add(
             "word/document.xml",
             "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
             std::mem::take(&mut self.out),
         );
         package.add_relationships("word/document.xml", &self.relationships);
-        package.add(
+        package.add_common(
             "word/styles.xml",
             "application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml",
             self.styles.to_xml(),
         );
-        package.add(
+        package.add_common(
             "word/settings.xml",
             "application/vnd.openxmlformats-officedocument.wordprocessingml.settings+xml",
             settings::settings(self.document),
         );
-        package.add(
+        package.add_common(
             "word/fontTable.xml",
             "application/vnd.openxmlformats-officedocument.wordprocessingml.fontTable+xml",
             settings::font_table(self.document),
         );
-        package.add(
+        package.add_common(
             "word/theme/theme1.xml",
             "application/vnd.openxmlformats-officedocument.theme+xml",
             ooxml::theme(self.document),
         );
-        package.add(
+        package.add_common(
             "word/numbering.xml",
             "application/vnd.openxmlformats-officedocument.wordprocessingml.numbering+xml",
             self.numbering.to_xml(),
@@ -311,7 +311,7 @@ impl<'a> Writer<'a> {
             "application/vnd.openxmlformats-package.core-properties+xml",
             ooxml::core_properties(self.document),
         );
-        package.add(
+        package.add_common(
             "docProps/app.xml",
             "application/vnd.openxmlformats-officedocument.extended-properties+xml",
             ooxml::app_properties(),

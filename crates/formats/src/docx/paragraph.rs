@@ -377,7 +377,13 @@ pub(super) fn push_text(out: &mut String, text: &str) {
             out.push_str("<w:tab/>");
         }
         if !part.is_empty() {
-            out.push_str("<w:t xml:space=\"preserve\">");
+            let edges = [part.as_bytes().first(), part.as_bytes().last()];
+            let is_plain = edges.iter().flatten().all(|byte| byte.is_ascii_graphic());
+            out.push_str(if is_plain {
+                "<w:t>"
+            } else {
+                "<w:t xml:space=\"preserve\">"
+            });
             push_escaped(out, part);
             out.push_str("</w:t>");
         }

@@ -21,8 +21,18 @@ struct Named {
     outline: Option<u8>,
 }
 
+/// A Word paragraph style of the plain cells of a long table.
+struct CellStyle {
+    id: String,
+    base: Base,
+    /// The contents of `pPr`, and the element `rPr`.
+    paragraph: String,
+    run: String,
+}
+
 pub(super) struct Styles<'a> {
     document: &'a Document,
+    cells: Vec<CellStyle>,
     named: Vec<Named>,
     by_name: FxHashMap<String, Base>,
     by_id: FxHashMap<StyleId, Base>,
@@ -35,6 +45,7 @@ impl<'a> Styles<'a> {
     pub fn new(document: &'a Document) -> Self {
         let mut styles = Self {
             document,
+            cells: Vec::new(),
             named: Vec::new(),
             by_name: FxHashMap::default(),
             by_id: FxHashMap::default(),
@@ -159,6 +170,29 @@ impl<'a> Styles<'a> {
         })
     }
 
+    /// Id of the Word style for cells that differ from `base` by the properties `paragraph` and by
+    /// `run`, the element `rPr` of their text.
+    pub fn cell(&mut self, base: Base, paragraph: String, run: String) -> &str {
+        let known = self
+            .cells
+            .iter()
+            .position(|it| it.base == base && it.paragraph == paragraph && it.run == run);
+        let index = known.unwrap_or_else(|| {
+            let ids = self.named.iter().map(|named| named.id.as_str());
+            let ids = ids.chain(self.cells.iter().map(|cell| cell.id.as_str()));
+            let taken: Vec<String> = ids.map(str::to_ascii_lowercase).collect();
+            let name = format!("TableCell{}", self.cells.len() + 1);
+            self.cells.push(CellStyle {
+                id: custom_id(&name, &taken),
+                base,
+                paragraph,
+                run,
+            });
+            self.cells.len() - 1
+        });
+        &self.cells[index].id
+    }
+
     /// The part `styles.xml`.
     pub fn to_xml(&self) -> String {
         let language = Escaped(&self.document.language);
@@ -174,6 +208,19 @@ impl<'a> Styles<'a> {
         );
         for (index, named) in self.named.iter().enumerate() {
             self.paragraph_style(&mut xml, index, named);
+        }
+        for (index, cell) in self.cells.iter().enumerate() {
+            let CellStyle {
+                id, paragraph, run, ..
+            } = cell;
+            let number = index + 1;
+            let base = self.word_id(cell.base);
+            let _ = write!(
+                xml,
+                "<w:style w:type=\"paragraph\" w:customStyle=\"1\" w:styleId=\"{id}\">\
+                 <w:name w:val=\"Table Cell {number}\"/><w:basedOn w:val=\"{base}\"/>\
+                 <w:uiPriority w:val=\"99\"/><w:pPr>{paragraph}</w:pPr>{run}</w:style>"
+            );
         }
         xml.push_str(CHARACTER_AND_TABLE_STYLES);
         let link = self.document.theme.primary.to_hex();

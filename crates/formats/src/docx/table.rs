@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::{
     Writer,
     paragraph::{Frame, border_element, has_right_to_left, push_text, shade},
-    paragraph_properties::justification,
+    paragraph_properties::{ParagraphProperties, justification},
 };
 use crate::{
     Error,
@@ -24,12 +24,17 @@ use crate::{
     ooxml::twips,
 };
 
+/// A table of this many rows is long.
+const LONG_TABLE: usize = 16;
+
 /// State shared by the rows of one table.
 struct Shared {
     widths: Vec<f32>,
     /// Padding of the first cell, written once for the whole table; cells that differ have their
     /// own.
     padding: Sides<f32>,
+    /// Whether plain cells get a Word style of their own, which says once what all of them are.
+    is_long: bool,
     /// Opening XML of plain text cells by style, keep-with-next and direction.
     texts: FxHashMap<(StyleId, bool, bool), String>,
     /// Opening XML of cells without spans, by column, style and background.
@@ -57,6 +62,7 @@ impl<'a> Writer<'a> {
             padding: first.map_or(Sides::all(0.0), |cell| {
                 self.document.styles[cell.style].padding
             }),
+            is_long: table.rows.len() >= LONG_TABLE,
             texts: FxHashMap::default(),
             cells: FxHashMap::default(),
         };
@@ -305,14 +311,7 @@ impl<'a> Writer<'a> {
                 if let Some(open) = shared.texts.get(&key) {
                     self.out.push_str(open);
                 } else {
-                    let base = self.styles.base(id);
-                    let properties = self.properties(id, base, Frame::Cell).to_xml();
-                    let run = self.styles.run(id, id, base, key.2);
-                    let open = if properties.is_empty() {
-                        format!("<w:p><w:r>{run}")
-                    } else {
-                        format!("<w:p><w:pPr>{properties}</w:pPr><w:r>{run}")
-                    };
+                    let open = self.text_open(id, key.2, shared.is_long);
                     self.out.push_str(&open);
                     shared.texts.insert(key, open);
                 }
@@ -329,6 +328,35 @@ impl<'a> Writer<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Opening XML of the paragraph and the text of a plain cell. `rtl`: the text contains
+    /// right-to-left letters.
+    fn text_open(&mut self, id: StyleId, rtl: bool, is_long: bool) -> String {
+        let base = self.styles.base(id);
+        let mut properties = self.properties(id, base, Frame::Cell);
+        let mut run = self.styles.run(id, id, base, rtl).to_owned();
+        if is_long {
+            let keep_next = properties.keep_next.take();
+            properties.style = None;
+            let plain = self.styles.run(id, id, base, false).to_owned();
+            let style = self
+                .styles
+                .cell(base, properties.to_xml(), plain)
+                .to_owned();
+            properties = ParagraphProperties {
+                style: Some(style),
+                keep_next,
+                ..ParagraphProperties::default()
+            };
+            run = (if rtl { "<w:rPr><w:rtl/></w:rPr>" } else { "" }).to_owned();
+        }
+        let properties = properties.to_xml();
+        if properties.is_empty() {
+            format!("<w:p><w:r>{run}")
+        } else {
+            format!("<w:p><w:pPr>{properties}</w:pPr><w:r>{run}")
+        }
     }
 
     /// Writes blocks into a cell whose text is `width` points wide. A cell must end with a

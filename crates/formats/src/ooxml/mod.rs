@@ -8,6 +8,7 @@ mod properties;
 mod theme;
 mod workbook;
 mod xml;
+mod zip;
 
 pub(crate) use self::{
     chart::{

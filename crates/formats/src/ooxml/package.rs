@@ -1,15 +1,10 @@
-//! The package: parts in a ZIP file, with content types and relationships (ECMA-376-2). Order and
-//! time stamps are fixed, so that equal parts give equal bytes.
+//! The package: parts in a ZIP file, with content types and relationships (ECMA-376-2).
 
-use std::{
-    fmt::Write as _,
-    io::{Cursor, Write as _},
-};
+use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
-use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 
-use super::{DECLARATION, Escaped};
+use super::{DECLARATION, Escaped, zip::Zip};
 use crate::Error;
 
 /// The relationships of one part.
@@ -74,10 +69,20 @@ impl Relationships {
     }
 }
 
+/// A part of a package.
+struct Part {
+    name: String,
+    /// Empty if the file extension determines it.
+    content_type: &'static str,
+    bytes: Vec<u8>,
+    /// Whether other packages have it alike.
+    is_common: bool,
+}
+
 /// The parts of a package, in the order in which they are added.
 #[derive(Default)]
 pub(crate) struct Package {
-    parts: Vec<(String, &'static str, Vec<u8>)>,
+    parts: Vec<Part>,
 }
 
 /// Content types by file extension (ECMA-376-2 §7.2.3.2).
@@ -96,9 +101,6 @@ const DEFAULTS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Deflate level, chosen for speed over size. Not measured against other levels.
-const LEVEL: i64 = 4;
-
 impl Package {
     /// Adds a part. `content_type` is empty if the file extension determines it.
     pub fn add(
@@ -107,7 +109,27 @@ impl Package {
         content_type: &'static str,
         bytes: impl Into<Vec<u8>>,
     ) {
-        self.parts.push((name.into(), content_type, bytes.into()));
+        self.push(name.into(), content_type, bytes.into(), false);
+    }
+
+    /// Adds a part that depends on the template more than on its data, such as styles. It is
+    /// compressed once for all packages that have it alike.
+    pub fn add_common(
+        &mut self,
+        name: &'static str,
+        content_type: &'static str,
+        bytes: impl Into<Vec<u8>>,
+    ) {
+        self.push(name.to_owned(), content_type, bytes.into(), true);
+    }
+
+    fn push(&mut self, name: String, content_type: &'static str, bytes: Vec<u8>, is_common: bool) {
+        self.parts.push(Part {
+            name,
+            content_type,
+            bytes,
+            is_common,
+        });
     }
 
     /// Adds the relationships of the part `name`, if it has any.
@@ -116,32 +138,33 @@ impl Package {
             let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
             let slash = if folder.is_empty() { "" } else { "/" };
             let path = format!("{folder}{slash}_rels/{file}.rels");
-            self.add(path, "", relationships.to_xml());
+            // Most slides have the same, unless they link somewhere.
+            let is_common = relationships.items.iter().all(|(_, _, external)| !external);
+            self.push(path, "", relationships.to_xml().into(), is_common);
         }
     }
 
     /// Assembles the ZIP file, content types first.
+    ///
+    /// # Errors
+    /// [`Error::PackageSize`] if it would exceed 4 GiB.
     pub fn finish(self) -> Result<Vec<u8>, Error> {
-        let size: usize = self.parts.iter().map(|(_, _, bytes)| bytes.len()).sum();
-        let mut zip = ZipWriter::new(Cursor::new(Vec::with_capacity(size / 6 + 16_384)));
-        let deflated = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Deflated)
-            .compression_level(Some(LEVEL))
-            .last_modified_time(DateTime::default());
-        let stored = deflated
-            .compression_method(CompressionMethod::Stored)
-            .compression_level(None);
-        zip.start_file("[Content_Types].xml", deflated)?;
-        zip.write_all(self.content_types().as_bytes())?;
-        for (name, _, bytes) in &self.parts {
-            // These are compressed already.
-            let packed = [".png", ".jpeg", ".gif", ".xlsx"]
+        let size: usize = self.parts.iter().map(|part| part.bytes.len()).sum();
+        let mut zip = Zip::new(size / 6 + 16_384);
+        zip.deflate_common("[Content_Types].xml", self.content_types().as_bytes())?;
+        for part in &self.parts {
+            let is_packed = [".png", ".jpeg", ".gif", ".xlsx"]
                 .iter()
-                .any(|end| name.ends_with(end));
-            zip.start_file(name.as_str(), if packed { stored } else { deflated })?;
-            zip.write_all(bytes)?;
+                .any(|end| part.name.ends_with(end));
+            if is_packed {
+                zip.store(&part.name, &part.bytes)?;
+            } else if part.is_common {
+                zip.deflate_common(&part.name, &part.bytes)?;
+            } else {
+                zip.deflate(&part.name, &part.bytes)?;
+            }
         }
-        Ok(zip.finish()?.into_inner())
+        zip.finish()
     }
 
     fn content_types(&self) -> String {
@@ -149,7 +172,7 @@ impl Package {
             "{DECLARATION}<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">"
         );
         for (extension, kind) in DEFAULTS {
-            let used = |(name, _, _): &(String, _, _)| name.rsplit('.').next() == Some(extension);
+            let used = |part: &Part| part.name.rsplit('.').next() == Some(extension);
             if self.parts.iter().any(used) {
                 let _ = write!(
                     xml,
@@ -157,11 +180,14 @@ impl Package {
                 );
             }
         }
-        for (name, kind, _) in &self.parts {
-            if !kind.is_empty() {
+        for Part {
+            name, content_type, ..
+        } in &self.parts
+        {
+            if !content_type.is_empty() {
                 let _ = write!(
                     xml,
-                    "<Override PartName=\"/{name}\" ContentType=\"{kind}\"/>"
+                    "<Override PartName=\"/{name}\" ContentType=\"{content_type}\"/>"
                 );
             }
         }

@@ -19,6 +19,9 @@ use super::{
 };
 use crate::ooxml::emu;
 
+/// Usual length of a cell's XML.
+const CELL_BYTES: usize = 512;
+
 /// XML that many cells of a table share.
 #[derive(Default)]
 pub(super) struct Cache {
@@ -71,7 +74,12 @@ impl<'a> Flow<'a> {
         } else {
             " firstRow=\"1\""
         };
-        let mut xml = format!("<a:tbl><a:tblPr{rtl}{first_row} bandRow=\"1\"/><a:tblGrid>");
+        let cells = (header.len() + rows.len()) * table.widths.len();
+        let mut xml = String::with_capacity(cells * CELL_BYTES);
+        let _ = write!(
+            xml,
+            "<a:tbl><a:tblPr{rtl}{first_row} bandRow=\"1\"/><a:tblGrid>"
+        );
         for width in &table.widths {
             let _ = write!(xml, "<a:gridCol w=\"{}\"/>", emu(*width));
         }
@@ -187,7 +195,7 @@ impl<'a> Flow<'a> {
         cache: &mut Cache,
     ) {
         work::check();
-        const EMPTY: &str = "<a:txBody><a:bodyPr/><a:lstStyle/><a:p/></a:txBody><a:tcPr/></a:tc>";
+        const EMPTY: &str = "<a:txBody><a:bodyPr/><a:p/></a:txBody><a:tcPr/></a:tc>";
         match cell {
             SlideCell::FromLeft { rows } => {
                 let rows = (*rows).min(rows_left);
@@ -227,7 +235,7 @@ impl<'a> Flow<'a> {
                 if rows > 1 {
                     let _ = write!(xml, " rowSpan=\"{rows}\"");
                 }
-                xml.push_str("><a:txBody><a:bodyPr/><a:lstStyle/>");
+                xml.push_str("><a:txBody><a:bodyPr/>");
                 self.cell_text(xml, content, *id, cache);
                 xml.push_str("</a:txBody>");
                 let scale = self.geometry.scale;
@@ -255,8 +263,11 @@ impl<'a> Flow<'a> {
                 let typeset = &self.typeset;
                 let open = cache.texts.entry(id).or_insert_with(|| {
                     let align = super::text::align(style.align, typeset.rtl);
-                    let rtl = u8::from(typeset.rtl);
-                    let mut open = format!("<a:p><a:pPr algn=\"{align}\" rtl=\"{rtl}\"/><a:r>");
+                    let mut open = match typeset.rtl {
+                        true => format!("<a:p><a:pPr algn=\"{align}\" rtl=\"1\"/><a:r>"),
+                        false if align == "l" => "<a:p><a:r>".to_owned(),
+                        false => format!("<a:p><a:pPr algn=\"{align}\"/><a:r>"),
+                    };
                     typeset.run(&mut open, "rPr", style, None);
                     open
                 });
@@ -338,9 +349,9 @@ fn cell_properties(
         left,
     } = style.padding;
     let anchor = match style.vertical_align {
-        VerticalAlign::Top => "t",
-        VerticalAlign::Middle => "ctr",
-        VerticalAlign::Bottom => "b",
+        VerticalAlign::Top => "",
+        VerticalAlign::Middle => " anchor=\"ctr\"",
+        VerticalAlign::Bottom => " anchor=\"b\"",
     };
     let margin = |padding: f32| emu(padding * scale).max(0);
     let turned = if style.turned {
@@ -349,7 +360,7 @@ fn cell_properties(
         ""
     };
     let mut xml = format!(
-        "<a:tcPr marL=\"{}\" marR=\"{}\" marT=\"{}\" marB=\"{}\"{turned} anchor=\"{anchor}\">",
+        "<a:tcPr marL=\"{}\" marR=\"{}\" marT=\"{}\" marB=\"{}\"{turned}{anchor}>",
         margin(left),
         margin(right),
         margin(top.max(1.0)),

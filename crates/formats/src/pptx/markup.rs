@@ -32,7 +32,7 @@ pub(super) fn solid(color: Color) -> String {
 /// A line element, such as `a:ln` or `a:lnB`, at least 0.25 points wide.
 pub(super) fn line(name: &str, border: &Border) -> String {
     format!(
-        "<a:{name} w=\"{}\">{}<a:prstDash val=\"{}\"/></a:{name}>",
+        "<a:{name} w=\"{}\">{}{}</a:{name}>",
         emu(border.width).max(3175),
         solid(border.color),
         dash(border.style)
@@ -41,8 +41,8 @@ pub(super) fn line(name: &str, border: &Border) -> String {
 
 fn dash(line: LineStyle) -> &'static str {
     match line {
-        LineStyle::Solid => "solid",
-        LineStyle::Dashed => "dash",
-        LineStyle::Dotted => "sysDot",
+        LineStyle::Solid => "",
+        LineStyle::Dashed => "<a:prstDash val=\"dash\"/>",
+        LineStyle::Dotted => "<a:prstDash val=\"sysDot\"/>",
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn add(package: &mut Package, document: &Document, geometry: Geometry
     let mut relationships = Relationships::default();
     let layout = relationships.add("slideLayout", "../slideLayouts/slideLayout1.xml");
     relationships.add("theme", "../theme/theme1.xml");
-    package.add(
+    package.add_common(
         "ppt/slideMasters/slideMaster1.xml",
         "application/vnd.openxmlformats-officedocument.presentationml.slideMaster+xml",
         master(document, geometry, &layout),
@@ -20,7 +20,7 @@ pub(super) fn add(package: &mut Package, document: &Document, geometry: Geometry
     package.add_relationships("ppt/slideMasters/slideMaster1.xml", &relationships);
     let mut relationships = Relationships::default();
     relationships.add("slideMaster", "../slideMasters/slideMaster1.xml");
-    package.add(
+    package.add_common(
         "ppt/slideLayouts/slideLayout1.xml",
         "application/vnd.openxmlformats-officedocument.presentationml.slideLayout+xml",
         format!(
@@ -51,7 +51,7 @@ pub(super) fn add(package: &mut Package, document: &Document, geometry: Geometry
         ),
     );
     package.add_relationships("ppt/slideLayouts/slideLayout1.xml", &relationships);
-    package.add(
+    package.add_common(
         "ppt/theme/theme1.xml",
         "application/vnd.openxmlformats-officedocument.theme+xml",
         theme(document),

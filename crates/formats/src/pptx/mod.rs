@@ -47,7 +47,7 @@ pub fn write(document: &Document) -> Result<Written, Error> {
     root.add("officeDocument", "ppt/presentation.xml");
     root.add("core-properties", "docProps/core.xml");
     root.add("extended-properties", "docProps/app.xml");
-    package.add("_rels/.rels", "", root.to_xml());
+    package.add_common("_rels/.rels", "", root.to_xml());
     presentation(&mut package, document, geometry, flow.slides.len());
     master::add(&mut package, document, geometry);
     add_slides(&mut package, &mut flow);
@@ -59,7 +59,7 @@ pub fn write(document: &Document) -> Result<Written, Error> {
         "application/vnd.openxmlformats-package.core-properties+xml",
         ooxml::core_properties(document),
     );
-    package.add(
+    package.add_common(
         "docProps/app.xml",
         "application/vnd.openxmlformats-officedocument.extended-properties+xml",
         ooxml::app_properties(),
@@ -135,18 +135,18 @@ fn presentation(package: &mut Package, document: &Document, geometry: Geometry, 
         ),
     );
     package.add_relationships("ppt/presentation.xml", &relationships);
-    package.add(
+    package.add_common(
         "ppt/presProps.xml",
         "application/vnd.openxmlformats-officedocument.presentationml.presProps+xml",
         format!("{DECLARATION}<p:presentationPr {NAMESPACES}/>"),
     );
     // Without this part PowerPoint offers to repair the file.
-    package.add(
+    package.add_common(
         "ppt/viewProps.xml",
         "application/vnd.openxmlformats-officedocument.presentationml.viewProps+xml",
         format!("{DECLARATION}<p:viewPr {NAMESPACES}/>"),
     );
-    package.add(
+    package.add_common(
         "ppt/tableStyles.xml",
         "application/vnd.openxmlformats-officedocument.presentationml.tableStyles+xml",
         format!(

@@ -1,6 +1,6 @@
 //! A slide: its title and shapes.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use platen_document::{
     Color,
@@ -12,6 +12,10 @@ use super::{
     markup::{GROUP, NAMESPACES, NUMBER, line, solid},
 };
 use crate::ooxml::{DECLARATION, Escaped, Relationships, emu, source_rectangle};
+
+/// Room for what surrounds a table in its frame, and the shapes in a slide, in bytes.
+const FRAME_BYTES: usize = 1024;
+const SLIDE_BYTES: usize = 4096;
 
 /// A rectangle on a slide, in points.
 #[derive(Clone, Copy, Debug)]
@@ -154,23 +158,32 @@ impl Slide {
         let chart = self
             .relationships
             .add("chart", format!("../charts/chart{number}.xml"));
-        let graphic = format!(
-            "<a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/chart\"><c:chart \
-             xmlns:c=\"http://schemas.openxmlformats.org/drawingml/2006/chart\" r:id=\"{chart}\"/>\
-             </a:graphicData>"
+        self.frame(
+            place,
+            "Chart",
+            alt,
+            format_args!(
+                "<a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/chart\"><c:chart \
+                 xmlns:c=\"http://schemas.openxmlformats.org/drawingml/2006/chart\" r:id=\"{chart}\"/>\
+                 </a:graphicData>"
+            ),
         );
-        self.frame(place, "Chart", alt, &graphic);
     }
 
     pub fn table(&mut self, place: Place, table: &str) {
-        let graphic = format!(
-            "<a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/table\">{table}\
-             </a:graphicData>"
+        self.shapes.reserve(table.len() + FRAME_BYTES);
+        self.frame(
+            place,
+            "Table",
+            "",
+            format_args!(
+                "<a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/table\">{table}\
+                 </a:graphicData>"
+            ),
         );
-        self.frame(place, "Table", "", &graphic);
     }
 
-    fn frame(&mut self, place: Place, name: &str, alt: &str, graphic: &str) {
+    fn frame(&mut self, place: Place, name: &str, alt: &str, graphic: fmt::Arguments<'_>) {
         let id = self.next_id();
         let alt = Escaped(alt);
         let _ = write!(
@@ -197,7 +210,9 @@ impl Slide {
             let fill = solid(color);
             format!("<p:bg><p:bgPr>{fill}<a:effectLst/></p:bgPr></p:bg>")
         });
-        let mut xml = format!(
+        let mut xml = String::with_capacity(self.shapes.len() + SLIDE_BYTES);
+        let _ = write!(
+            xml,
             "{DECLARATION}<p:sld {NAMESPACES}><p:cSld>{background}<p:spTree>{GROUP}<p:sp><p:nvSpPr>\
              <p:cNvPr id=\"2\" name=\"Title\"/><p:cNvSpPr><a:spLocks noGrp=\"1\"/></p:cNvSpPr><p:nvPr>\
              <p:ph type=\"title\"/></p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p>\

@@ -27,6 +27,9 @@ use crate::{
     report::Report,
 };
 
+/// Level of zlib: files become 5 % larger than by its usual 6, in two thirds of its time (decision 26).
+const LEVEL: u8 = 3;
+
 /// Tables with more rows than this are streamed to a temporary file in constant memory.
 const CONSTANT_MEMORY_ROWS: usize = 20_000;
 
@@ -49,6 +52,7 @@ pub fn write_in_memory(document: &Document) -> Result<Written, Error> {
 
 fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
     let mut workbook = Workbook::new();
+    workbook.set_zip_compression_level(LEVEL);
     workbook.set_properties(&properties(document)?);
     let mut report = Report::default();
     let kept = [PageFeature::SectionNumbers, PageFeature::SectionCounts];

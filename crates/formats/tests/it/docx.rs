@@ -117,6 +117,40 @@ fn parts_are_sound_and_in_order() {
 }
 
 #[test]
+fn cells_of_a_long_table_share_styles_and_every_style_exists() {
+    let written = write(&sample::long_table(120)).unwrap();
+    let parts = parts(&written.bytes);
+    let body = text(&parts, "word/document.xml");
+    let styles = text(&parts, "word/styles.xml");
+    let values = |xml: &str, start: &str| -> Vec<String> {
+        let found = xml.split(start).skip(1);
+        found
+            .map(|rest| rest.split('"').next().unwrap().to_owned())
+            .collect()
+    };
+    let known = values(&styles, " w:styleId=\"");
+    let used = values(&body, "<w:pStyle w:val=\"");
+    for style in &used {
+        assert!(known.contains(style), "{style}");
+    }
+    let cells = used.iter().filter(|style| style.starts_with("TableCell"));
+    assert!(cells.count() > 400, "{used:?}");
+    // What the rows look like stands in the styles, not in each of 120 rows.
+    for property in ["<w:sz ", "<w:spacing ", "<w:jc "] {
+        let count = body.matches(property).count();
+        assert!(count < 60, "{property}: {count}");
+        assert!(styles.contains(property));
+    }
+    let mut folded: Vec<String> = known.iter().map(|id| id.to_ascii_lowercase()).collect();
+    folded.sort();
+    folded.dedup();
+    assert_eq!(folded.len(), known.len(), "ids differ by more than case");
+    let order = ["name", "basedOn", "next", "uiPriority", "semiHidden"];
+    let rest = ["unhideWhenUsed", "qFormat", "pPr", "rPr", "tblPr"];
+    assert_order(&styles, "style", &[&order[..], &rest].concat());
+}
+
+#[test]
 fn native_things_are_native() {
     let written = write(&sample::everything("en-GB")).unwrap();
     let parts = parts(&written.bytes);
