@@ -1,6 +1,9 @@
 //! A loaded face: metrics, glyphs, and where it stands on the axes of a variable font.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use platen_document::font::FontAxis;
 use skrifa::{
@@ -19,6 +22,9 @@ use crate::{
 /// Angle of an oblique face of a variable font, in degrees.
 const SLANT: f32 = -12.0;
 
+/// Largest font file of which a second form is kept for embedding, in bytes.
+const LEAN_BYTES: usize = 2 << 20;
+
 /// A loaded face.
 pub struct FaceData {
     /// The font file.
@@ -28,6 +34,12 @@ pub struct FaceData {
     /// Where a variable font stands on its axes; none where it stands at their defaults.
     pub variations: Vec<(Tag, f32)>,
     location: Location,
+    /// Where advances stand in the file, each of 4 bytes (`hmtx`), and how many there are.
+    advances: (usize, u16),
+    /// Whether a document has embedded it, and its file without instructions, for
+    /// [`FaceData::lean_file`].
+    is_embedded: AtomicBool,
+    lean: OnceLock<Option<Vec<u8>>>,
     /// The face in the form that the shaper needs.
     pub(crate) shaping: harfrust::Font,
     /// Font units per em.
@@ -113,6 +125,9 @@ impl FaceData {
             index,
             variations,
             location,
+            is_embedded: AtomicBool::new(false),
+            lean: OnceLock::new(),
+            advances: advances_of(&font, bytes.as_ref()),
             colored,
             layered,
             shaping,
@@ -135,10 +150,42 @@ impl FaceData {
         FontRef::from_index(self.bytes.as_ref(), self.index).ok()
     }
 
+    /// The font file as `make` makes it for embedding, from the second document on: making it takes
+    /// longer than it saves for one, and a process in a sandbox makes only one. `None` for the first
+    /// document, for files with several faces, for those above [`LEAN_BYTES`], and where `make`
+    /// fails.
+    pub fn lean_file(&self, make: impl FnOnce(&[u8]) -> Option<Vec<u8>>) -> Option<&[u8]> {
+        let bytes = self.bytes.as_ref();
+        let is_second = self.is_embedded.swap(true, Ordering::Relaxed);
+        if !is_second || self.index != 0 || bytes.len() > LEAN_BYTES {
+            return None;
+        }
+        self.lean.get_or_init(|| make(bytes)).as_deref()
+    }
+
     /// Where it stands on the axes of a variable font, for metrics and outlines.
     #[must_use]
     pub fn location(&self) -> LocationRef<'_> {
         (&self.location).into()
+    }
+
+    /// Advance of a glyph in font units; 0 without one. Read from the file itself, as building the
+    /// metrics of a font takes longer than all else about a glyph.
+    #[must_use]
+    pub fn advance(&self, glyph: u16) -> f32 {
+        let (start, count) = self.advances;
+        if self.variations.is_empty()
+            && let Some(last) = count.checked_sub(1)
+        {
+            let at = start + 4 * usize::from(glyph.min(last));
+            let bytes = self.bytes.as_ref().get(at..at + 2);
+            return bytes.map_or(0.0, |it| f32::from(u16::from_be_bytes([it[0], it[1]])));
+        }
+        let advance = self.font_ref().and_then(|font| {
+            let metrics = font.glyph_metrics(Size::unscaled(), self.location());
+            metrics.advance_width(glyph.into())
+        });
+        advance.unwrap_or(0.0)
     }
 
     /// Whether the face has an OpenType feature, in any script.
@@ -242,6 +289,14 @@ impl FaceData {
         });
         bounds.is_some_and(|bounds| bounds.x_max > bounds.x_min)
     }
+}
+
+/// Offset of the table `hmtx` in the file, and the number of advances in it.
+fn advances_of(font: &FontRef<'_>, file: &[u8]) -> (usize, u16) {
+    let table = font.table_data(Tag::new(b"hmtx"));
+    let start = table.map(|table| table.as_bytes().as_ptr().addr() - file.as_ptr().addr());
+    let count = font.hhea().map_or(0, |table| table.number_of_h_metrics());
+    start.map_or((0, 0), |start| (start, count))
 }
 
 /// Whether the PANOSE classification names serifs (ISO/IEC 14496-22 §5.2.7.17); without one, whether

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use platen_layout::{FaceData, FaceId, Shaper};
 use rustc_hash::FxHashMap;
-use skrifa::{
-    FontRef, GlyphId, MetadataProvider, instance::Size, raw::TableProvider, string::StringId,
-};
+use skrifa::{FontRef, MetadataProvider, instance::Size, raw::TableProvider, string::StringId};
 use subsetter::GlyphRemapper;
 
 use super::{
@@ -45,7 +43,8 @@ pub(super) struct FontUse {
 
 impl FontUse {
     fn new(data: Arc<FaceData>, reference: Reference) -> Option<Self> {
-        let notdef = advance(&data, 0)?;
+        data.font_ref()?;
+        let notdef = advance(&data, 0);
         Some(Self {
             data,
             reference,
@@ -67,7 +66,7 @@ impl FontUse {
             return (known, self.widths[usize::from(known)]);
         }
         let code = self.mapper.remap(glyph);
-        let width = advance(&self.data, glyph).unwrap_or(0.0);
+        let width = advance(&self.data, glyph);
         self.codes[index] = code;
         self.meanings.push(Meaning::Unset);
         self.widths.push(width);
@@ -107,17 +106,28 @@ impl FontUse {
         let place =
             |(tag, value): &(skrifa::Tag, f32)| (subsetter::Tag::new(&tag.to_be_bytes()), *value);
         let place: Vec<_> = self.data.variations.iter().map(place).collect();
+        // Without instructions before or after, the subset is the same; before, it is made sooner.
+        let lean = match place.is_empty() {
+            true => self
+                .data
+                .lean_file(|file| without_instructions(file, &name[SUBSET_TAG..])),
+            false => None,
+        };
         let (bytes, index) = (self.data.bytes.as_ref(), self.data.index);
+        let bytes = lean.unwrap_or(bytes);
         let subset = subsetter::subset_with_variations(bytes, index, &place, &self.mapper)
             .map_err(|error| broken(format!("{name}: {error:?}")))?;
         let program = file.reserve();
         let compact = table(&subset, b"CFF ");
         let is_compact = compact.is_some();
         if let Some(compact) = compact {
-            file.font_stream(program, "/Subtype/CIDFontType0C", compact);
+            file.quick_stream(program, "/Subtype/CIDFontType0C", compact);
         } else {
-            let data = without_instructions(&subset, &name[SUBSET_TAG..]).unwrap_or(subset);
-            file.font_stream(program, &format!("/Length1 {}", data.len()), &data);
+            let data = match lean {
+                Some(_) => subset,
+                None => without_instructions(&subset, &name[SUBSET_TAG..]).unwrap_or(subset),
+            };
+            file.quick_stream(program, &format!("/Length1 {}", data.len()), &data);
         }
         let descriptor = self.descriptor(file, &font, &name, program, is_compact);
         let kind = if is_compact { "0" } else { "2" };
@@ -136,7 +146,7 @@ impl FontUse {
             out.raw("]]>>");
         });
         let unicode = file.reserve();
-        file.stream(unicode, "", &self.unicode_map());
+        file.quick_stream(unicode, "", &self.unicode_map());
         let reference = self.reference;
         file.object(reference, |out| {
             out.raw("<</Type/Font/Subtype/Type0/BaseFont").name(&name);
@@ -209,7 +219,7 @@ impl FontUse {
         for block in known.chunks(MAX_BLOCK) {
             out.integer(block.len() as i64).raw(" beginbfchar\n");
             for (code, meaning) in block {
-                out.raw(&format!("<{code:04X}><"));
+                out.raw("<").hexadecimal(*code as u16).raw("><");
                 let mut buffer = [0; 4];
                 let text = match meaning {
                     Meaning::One(character) => &*character.encode_utf8(&mut buffer),
@@ -217,7 +227,7 @@ impl FontUse {
                     Meaning::Unset => "",
                 };
                 for unit in text.encode_utf16() {
-                    out.raw(&format!("{unit:04X}"));
+                    out.hexadecimal(unit);
                 }
                 out.raw(">\n");
             }
@@ -238,11 +248,8 @@ impl FontUse {
 }
 
 /// Advance of a glyph in thousandths of an em, rounded to two decimals as it is written.
-fn advance(data: &FaceData, glyph: u16) -> Option<f32> {
-    let font = data.font_ref()?;
-    let metrics = font.glyph_metrics(Size::unscaled(), data.location());
-    let width = metrics.advance_width(GlyphId::from(glyph)).unwrap_or(0.0);
-    Some((width * 100_000.0 / data.units_per_em).round() / 100.0)
+fn advance(data: &FaceData, glyph: u16) -> f32 {
+    (data.advance(glyph) * 100_000.0 / data.units_per_em).round() / 100.0
 }
 
 /// The subset tag, six letters derived from its glyphs, and the font's name, ISO 32000-1 §9.6.4.

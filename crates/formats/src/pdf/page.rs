@@ -281,7 +281,7 @@ impl<'a> PageWriter<'a> {
             structure.end_page(file);
         }
         let content = file.reserve();
-        file.stream(content, "", &out);
+        file.quick_stream(content, "", &out);
         self.content = out;
         self.page_object(file, (index, page), content, &annotations);
         Ok(())

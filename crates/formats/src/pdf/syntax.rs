@@ -24,7 +24,11 @@ pub(super) trait Syntax {
     fn escaped(&mut self, byte: u8);
     /// Appends a name with its slash.
     fn name(&mut self, name: &str) -> &mut Self;
+    /// Appends the four hexadecimal digits of a character code or a UTF-16 unit.
+    fn hexadecimal(&mut self, value: u16) -> &mut Self;
 }
+
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
 impl Syntax for Vec<u8> {
     fn raw(&mut self, bytes: &str) -> &mut Self {
@@ -104,7 +108,6 @@ impl Syntax for Vec<u8> {
             if byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte) {
                 self.push(byte);
             } else {
-                const HEX: &[u8; 16] = b"0123456789ABCDEF";
                 let code = [
                     b'#',
                     HEX[usize::from(byte >> 4)],
@@ -113,6 +116,12 @@ impl Syntax for Vec<u8> {
                 self.extend_from_slice(&code);
             }
         }
+        self
+    }
+
+    fn hexadecimal(&mut self, value: u16) -> &mut Self {
+        let digit = |shift: u32| HEX[usize::from(value >> shift & 15)];
+        self.extend_from_slice(&[digit(12), digit(8), digit(4), digit(0)]);
         self
     }
 }
@@ -155,9 +164,10 @@ mod tests {
     fn strings() {
         let mut out = Vec::new();
         out.text("a(b)\\").text("é\r").name("text/xml");
+        out.hexadecimal(0x1a0f);
         assert_eq!(
             out,
-            b"(a\\(b\\)\\\\)(\xfe\xff\x00\xe9\x00\\r)/text#2Fxml".to_vec()
+            b"(a\\(b\\)\\\\)(\xfe\xff\x00\xe9\x00\\r)/text#2Fxml1A0F".to_vec()
         );
     }
 }
