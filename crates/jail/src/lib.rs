@@ -22,6 +22,7 @@ mod frame;
 mod jail;
 mod map;
 mod memory;
+mod nursery;
 pub mod sandbox;
 mod server;
 mod zygote;

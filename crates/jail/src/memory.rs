@@ -8,12 +8,13 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use crate::zygote::NO_MEMORY;
+use crate::{nursery, zygote::NO_MEMORY};
 
 /// True in cells.
 static IN_CELL: AtomicBool = AtomicBool::new(false);
 
-/// The system's allocator. In a cell it exits the process when there is no memory left, with a code
+/// The system's allocator. In a cell, small blocks come from pages of its own first
+/// ([`nursery`](crate::nursery)), and it exits the process when there is no memory left, with a code
 /// that the owner recognizes. Programs that run workers set it as `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator;
@@ -76,9 +77,11 @@ pub fn return_free_memory() {
     }
 }
 
-/// From now on the process exits when it runs out of memory.
+/// From now on the process exits when it runs out of memory, and this thread, its only one, has a
+/// nursery.
 pub(crate) fn end_without_memory() {
     IN_CELL.store(true, Ordering::Relaxed);
+    nursery::open();
 }
 
 #[inline]
@@ -90,22 +93,45 @@ fn checked(pointer: *mut u8) -> *mut u8 {
     pointer
 }
 
-// SAFETY: all calls are forwarded to the system's allocator, and its results are returned
-// unchanged.
+// SAFETY: a block comes from the nursery or from the system's allocator, is given back to the one
+// that contains it, and is returned unchanged.
 unsafe impl GlobalAlloc for Allocator {
+    #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
+        if let Some(block) = nursery::allocate(layout.size(), layout.align()) {
+            return block.as_ptr();
+        }
         // SAFETY: the caller keeps the contract of this function, which is the same.
         checked(unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
+        if let Some(block) = nursery::allocate(layout.size(), layout.align()) {
+            // SAFETY: the block has that many bytes. It may have been used before.
+            unsafe { block.as_ptr().write_bytes(0, layout.size()) };
+            return block.as_ptr();
+        }
         // SAFETY: as above.
         checked(unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if nursery::contains(pointer) {
+            if nursery::resize(pointer, layout.size(), size) {
+                count(size as i64 - layout.size() as i64);
+                return pointer;
+            }
+            // SAFETY: the caller guarantees a size that is not zero, and that it does not overflow
+            // when rounded up to the alignment; the old block is valid and another one.
+            unsafe {
+                let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+                moved.copy_from_nonoverlapping(pointer, layout.size().min(size));
+                self.dealloc(pointer, layout);
+                return moved;
+            }
+        }
         count(size as i64 - layout.size() as i64);
         // SAFETY: as above.
         checked(unsafe { System.realloc(pointer, layout, size) })
@@ -113,6 +139,10 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
+        if nursery::contains(pointer) {
+            nursery::free(pointer, layout.size());
+            return;
+        }
         // SAFETY: as above.
         unsafe { System.dealloc(pointer, layout) }
     }

@@ -133,8 +133,11 @@ fn warm(renderer: &Renderer, formats: &[Format]) {
     let host = Asking(None, 0);
     let row = serde_json::json!({"date": "2026-01-31", "quantity": 2, "amount": 1234.5});
     let data = serde_json::json!({"amount": 1, "rows": [row]});
-    // If warming fails, cells are slower and report the error themselves.
-    let _ = renderer.render_all(&template, data, formats, &options, &host);
+    // If warming fails, cells are slower and report the error themselves. The second document of a
+    // process is the first that has fonts without instructions at hand.
+    for formats in [formats, &[Format::Pdf]] {
+        let _ = renderer.render_all(&template, data.clone(), formats, &options, &host);
+    }
 }
 
 /// Result of a job.
