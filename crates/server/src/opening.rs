@@ -90,6 +90,8 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         // The leader handles requests about custom actions.
         Some(group) => (None, Use::Follower, group.own_folder()),
     };
+    let strangers =
+        (config.render_isolation == RenderIsolation::Auto).then(|| start_isolation(&config));
     let redis = stores::redis(&config)?;
     let (store, database_lock) = Stores::open(&config, how, redis).map_err(failed)?;
     let (fleet, is_follower) = (store.peers(), follower.is_some());
@@ -115,8 +117,8 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         let sandbox = Arc::clone(&sandbox);
         Arc::new(move || sandbox.runner().map_err(|problem| problem.detail))
     });
-    if config.render_isolation == RenderIsolation::Auto {
-        engine = engine.with_isolation_of_strangers(isolation_when_needed(&config));
+    if let Some(strangers) = strangers {
+        engine = engine.with_isolation_of_strangers(strangers);
     } else if config.render_isolation == RenderIsolation::Jail {
         let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
         let sandbox = isolation.level().name();
@@ -141,9 +143,9 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
     Services::new(config, opened).map_err(Error::Config)
 }
 
-/// Starts sandboxes for untrusted input once, on first use; without sandboxes the service handles
-/// that input itself.
-fn isolation_when_needed(config: &Config) -> Box<IsolationSource> {
+/// Starts sandboxes for untrusted input in a thread, as their start takes as long as that of the
+/// service. The first use waits for it. Without sandboxes the service handles that input itself.
+fn start_isolation(config: &Config) -> Box<IsolationSource> {
     let settings = config.isolation();
     let started = OnceLock::new();
     let start = move || match Isolation::start(settings.clone()) {
@@ -159,5 +161,11 @@ fn isolation_when_needed(config: &Config) -> Box<IsolationSource> {
             None
         }
     };
-    Box::new(move || started.get_or_init(&start).clone())
+    let source = Arc::new(move || started.get_or_init(&start).clone());
+    let early = Arc::clone(&source);
+    // Without a thread, the first use starts them.
+    let _ = std::thread::Builder::new()
+        .name("start-sandboxes".to_owned())
+        .spawn(move || drop(early()));
+    Box::new(move || source())
 }
