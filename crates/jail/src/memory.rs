@@ -96,10 +96,11 @@ fn checked(pointer: *mut u8) -> *mut u8 {
 // SAFETY: a block comes from the nursery or from the system's allocator, is given back to the one
 // that contains it, and is returned unchanged.
 unsafe impl GlobalAlloc for Allocator {
-    #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
-        if let Some(block) = nursery::allocate(layout.size(), layout.align()) {
+        if nursery::is_open()
+            && let Some(block) = nursery::allocate(layout.size(), layout.align())
+        {
             return block.as_ptr();
         }
         // SAFETY: the caller keeps the contract of this function, which is the same.
@@ -108,7 +109,9 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
-        if let Some(block) = nursery::allocate(layout.size(), layout.align()) {
+        if nursery::is_open()
+            && let Some(block) = nursery::allocate(layout.size(), layout.align())
+        {
             // SAFETY: the block has that many bytes. It may have been used before.
             unsafe { block.as_ptr().write_bytes(0, layout.size()) };
             return block.as_ptr();
@@ -118,7 +121,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if nursery::contains(pointer) {
+        if nursery::is_open() && nursery::contains(pointer) {
             if nursery::resize(pointer, layout.size(), size) {
                 count(size as i64 - layout.size() as i64);
                 return pointer;
@@ -139,7 +142,7 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
-        if nursery::contains(pointer) {
+        if nursery::is_open() && nursery::contains(pointer) {
             nursery::free(pointer, layout.size());
             return;
         }

@@ -50,16 +50,20 @@ pub(crate) fn open() {
     }
 }
 
-/// Whether the block at `pointer` is of the nursery.
-#[inline]
+/// Whether this process has a nursery: all that other processes ask at each allocation.
+#[inline(always)]
+pub(crate) fn is_open() -> bool {
+    START.load(Ordering::Relaxed) != 0
+}
+
+/// Whether the block at `pointer` is of the nursery, which is open.
 pub(crate) fn contains(pointer: *mut u8) -> bool {
     let start = START.load(Ordering::Relaxed);
-    start != 0 && pointer.addr().wrapping_sub(start) < BYTES
+    pointer.addr().wrapping_sub(start) < BYTES
 }
 
 /// A block of `size` bytes that starts at a multiple of `align`, a power of two. Its content is not
 /// defined. `None` if the system is to allocate it.
-#[inline]
 pub(crate) fn allocate(size: usize, align: usize) -> Option<NonNull<u8>> {
     let next = NEXT.get();
     if next == 0 || size > LARGEST {
@@ -76,7 +80,6 @@ pub(crate) fn allocate(size: usize, align: usize) -> Option<NonNull<u8>> {
 }
 
 /// Frees a block of the nursery. `size` is that of the block.
-#[inline]
 pub(crate) fn free(pointer: *mut u8, size: usize) {
     if pointer.addr() + size == NEXT.get() {
         NEXT.set(pointer.addr());
@@ -85,7 +88,6 @@ pub(crate) fn free(pointer: *mut u8, size: usize) {
 
 /// Makes a block of the nursery shorter, or longer if it is the last one and there is room. False
 /// if it must move.
-#[inline]
 pub(crate) fn resize(pointer: *mut u8, old: usize, new: usize) -> bool {
     if pointer.addr() + old != NEXT.get() {
         return new <= old;
