@@ -15,8 +15,8 @@ pub enum Error {
     /// The OOXML package could not be put together again.
     #[error("the package could not be made")]
     Package(#[from] zip::result::ZipError),
-    /// The OOXML package would exceed what a ZIP file holds: 4 GiB, and 65,535 parts.
-    #[error("the package would be larger than 4 GiB, or have more than 65,535 parts")]
+    /// The OOXML package would exceed what a ZIP file holds: 4 GiB, and 65,534 parts.
+    #[error("the package would be larger than 4 GiB, or have more than 65,534 parts")]
     PackageSize,
     /// The compressor failed.
     #[error("the package could not be compressed")]

@@ -13,9 +13,9 @@ use crate::{nursery, zygote::NO_MEMORY};
 /// True in cells.
 static IN_CELL: AtomicBool = AtomicBool::new(false);
 
-/// The system's allocator. In a cell, small blocks come from pages of its own first
-/// ([`nursery`](crate::nursery)), and it exits the process when there is no memory left, with a code
-/// that the owner recognizes. Programs that run workers set it as `#[global_allocator]`.
+/// The system's allocator. In a cell, small blocks come from pages of its own first, and it exits
+/// the process when there is no memory left, with a code that the owner recognizes. Programs that
+/// run workers set it as `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator;
 

@@ -43,7 +43,7 @@ pub(crate) fn open() {
         )
     };
     if address != libc::MAP_FAILED {
-        let start = address.addr();
+        let start = address.expose_provenance();
         START.store(start, Ordering::Relaxed);
         NEXT.set(start);
         POPULATED.set(start);

@@ -152,8 +152,7 @@ impl FaceData {
 
     /// The font file as `make` makes it for embedding, from the second document on: making it takes
     /// longer than it saves for one, and a process in a sandbox makes only one. `None` for the first
-    /// document, for files with several faces, for those above [`LEAN_BYTES`], and where `make`
-    /// fails.
+    /// document, for files with several faces, for those above 2 MiB, and where `make` fails.
     pub fn lean_file(&self, make: impl FnOnce(&[u8]) -> Option<Vec<u8>>) -> Option<&[u8]> {
         let bytes = self.bytes.as_ref();
         let is_second = self.is_embedded.swap(true, Ordering::Relaxed);
@@ -296,6 +295,8 @@ fn advances_of(font: &FontRef<'_>, file: &[u8]) -> (usize, u16) {
     let table = font.table_data(Tag::new(b"hmtx"));
     let start = table.map(|table| table.as_bytes().as_ptr().addr() - file.as_ptr().addr());
     let count = font.hhea().map_or(0, |table| table.number_of_h_metrics());
+    let room = table.map_or(0, |table| table.as_bytes().len() / 4);
+    let count = count.min(u16::try_from(room).unwrap_or(u16::MAX));
     start.map_or((0, 0), |start| (start, count))
 }
 

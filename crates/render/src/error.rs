@@ -46,6 +46,9 @@ pub enum Error {
     Bug(String),
 }
 
+/// Largest Office file, in bytes: what a ZIP file without extensions holds.
+const MAX_PACKAGE_BYTES: u64 = 4 << 30;
+
 /// Number of errors, without the warnings in the same list.
 fn count(mistakes: &[Diagnostic]) -> usize {
     mistakes.iter().filter(|found| found.is_error()).count()
@@ -98,6 +101,9 @@ impl Error {
             Self::Mistakes(mistakes) => of_mistakes(mistakes),
             Self::NoSuchPage { .. } | Self::NoInvoice => Code::InvalidOption,
             Self::Pdf(Pdf::InvoiceName(_)) => Code::InvalidOption,
+            Self::Write(platen_formats::Error::PackageSize) => {
+                Code::TooLarge(What::Document, MAX_PACKAGE_BYTES)
+            }
             Self::PictureTooLarge => Code::TooLarge(What::Picture, MAX_PICTURE_PIXELS),
             Self::Pdf(Pdf::Standard { .. }) => Code::StandardNotMet,
             Self::Pdf(Pdf::Image(_)) => Code::InvalidTemplate,

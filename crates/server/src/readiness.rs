@@ -137,7 +137,7 @@ fn render_sample(engine: &Engine) -> Result<(), platen_engine::Error> {
         options: &RenderOptions::default(),
     });
     drop(documents?);
-    // Start the sandbox now, so that the first request with its own template does not wait for it.
+    // The first request with its own template does not wait for the sandbox.
     drop(engine.isolation_of_strangers());
     Ok(())
 }

@@ -21,6 +21,9 @@ struct Named {
     outline: Option<u8>,
 }
 
+/// Most styles of cells. A rule may give each row another look, and Word lists every style.
+const MOST_CELL_STYLES: usize = 100;
+
 /// A Word paragraph style of the plain cells of a long table.
 struct CellStyle {
     id: String,
@@ -172,11 +175,21 @@ impl<'a> Styles<'a> {
 
     /// Id of the Word style for cells that differ from `base` by the properties `paragraph` and by
     /// `run`, the element `rPr` of their text.
-    pub fn cell(&mut self, base: Base, paragraph: String, run: String) -> &str {
+    ///
+    /// `None` if there are [`MOST_CELL_STYLES`] others, or where the defaults of the document are
+    /// bold or the like: what defaults switch on, a style does not switch off (ECMA-376-1 §17.7.3).
+    pub fn cell(&mut self, base: Base, paragraph: &str, run: &str) -> Option<&str> {
+        let body = &self.named[0].style;
+        if body.bold || body.italic || body.strike || has_small_caps(body) {
+            return None;
+        }
         let known = self
             .cells
             .iter()
             .position(|it| it.base == base && it.paragraph == paragraph && it.run == run);
+        if known.is_none() && self.cells.len() >= MOST_CELL_STYLES {
+            return None;
+        }
         let index = known.unwrap_or_else(|| {
             let ids = self.named.iter().map(|named| named.id.as_str());
             let ids = ids.chain(self.cells.iter().map(|cell| cell.id.as_str()));
@@ -185,12 +198,12 @@ impl<'a> Styles<'a> {
             self.cells.push(CellStyle {
                 id: custom_id(&name, &taken),
                 base,
-                paragraph,
-                run,
+                paragraph: paragraph.to_owned(),
+                run: run.to_owned(),
             });
             self.cells.len() - 1
         });
-        &self.cells[index].id
+        Some(&self.cells[index].id)
     }
 
     /// The part `styles.xml`.

@@ -336,17 +336,16 @@ impl<'a> Writer<'a> {
         let base = self.styles.base(id);
         let mut properties = self.properties(id, base, Frame::Cell);
         let mut run = self.styles.run(id, id, base, rtl).to_owned();
-        if is_long {
-            let keep_next = properties.keep_next.take();
-            properties.style = None;
-            let plain = self.styles.run(id, id, base, false).to_owned();
-            let style = self
-                .styles
-                .cell(base, properties.to_xml(), plain)
-                .to_owned();
+        let inner = ParagraphProperties {
+            style: None,
+            keep_next: None,
+            ..properties.clone()
+        };
+        let plain = self.styles.run(id, id, base, false).to_owned();
+        if is_long && let Some(style) = self.styles.cell(base, &inner.to_xml(), &plain) {
             properties = ParagraphProperties {
-                style: Some(style),
-                keep_next,
+                style: Some(style.to_owned()),
+                keep_next: properties.keep_next,
                 ..ParagraphProperties::default()
             };
             run = (if rtl { "<w:rPr><w:rtl/></w:rPr>" } else { "" }).to_owned();

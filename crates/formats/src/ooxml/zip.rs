@@ -118,7 +118,6 @@ impl Zip {
         size: usize,
         packed: &[u8],
     ) -> Result<(), Error> {
-        let number = |value: usize| u32::try_from(value).map_err(|_| Error::PackageSize);
         let offset = number(self.out.len())?;
         let mut header = Vec::with_capacity(26);
         short(&mut header, VERSION);
@@ -144,7 +143,10 @@ impl Zip {
         self.directory.extend_from_slice(&[0; 10]);
         long(&mut self.directory, offset);
         self.directory.extend_from_slice(name.as_bytes());
-        self.entries = self.entries.checked_add(1).ok_or(Error::PackageSize)?;
+        self.entries += 1;
+        if self.entries == u16::MAX {
+            return Err(Error::PackageSize);
+        }
         Ok(())
     }
 
@@ -153,8 +155,7 @@ impl Zip {
     /// # Errors
     /// [`Error::PackageSize`] if the file exceeds the format.
     pub fn finish(mut self) -> Result<Vec<u8>, Error> {
-        let start = u32::try_from(self.out.len()).map_err(|_| Error::PackageSize)?;
-        let length = u32::try_from(self.directory.len()).map_err(|_| Error::PackageSize)?;
+        let (start, length) = (number(self.out.len())?, number(self.directory.len())?);
         self.out.append(&mut self.directory);
         long(&mut self.out, DIRECTORY_END);
         // This disk, and the disk of the directory.
@@ -166,6 +167,12 @@ impl Zip {
         short(&mut self.out, 0);
         Ok(self.out)
     }
+}
+
+/// A size or an offset. The largest number says that it stands elsewhere (ZIP64).
+fn number(value: usize) -> Result<u32, Error> {
+    let number = u32::try_from(value).ok();
+    number.filter(|it| *it < u32::MAX).ok_or(Error::PackageSize)
 }
 
 fn short(out: &mut Vec<u8>, value: u16) {
@@ -201,7 +208,8 @@ fn common(bytes: &[u8]) -> Option<Arc<Packed>> {
     known.map(|known| known.packed.clone())
 }
 
-fn keep(bytes: &[u8], packed: Packed) -> Arc<Packed> {
+fn keep(bytes: &[u8], mut packed: Packed) -> Arc<Packed> {
+    packed.bytes.shrink_to_fit();
     let packed = Arc::new(packed);
     if bytes.len() <= COMMON_BYTES {
         let kept = Common {
@@ -256,7 +264,7 @@ mod tests {
     #[test]
     fn more_parts_than_the_format_has_are_refused() {
         let mut zip = Zip::new(0);
-        for _ in 0..u16::MAX {
+        for _ in 1..u16::MAX {
             zip.store("p", b"").unwrap();
         }
         assert!(matches!(zip.store("p", b""), Err(Error::PackageSize)));

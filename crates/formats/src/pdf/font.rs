@@ -11,7 +11,7 @@ use subsetter::GlyphRemapper;
 use super::{
     error::Error,
     file::File,
-    sfnt::{table, without_instructions},
+    sfnt::{lean, table, without_instructions},
     syntax::{Reference, Syntax},
 };
 
@@ -108,9 +108,7 @@ impl FontUse {
         let place: Vec<_> = self.data.variations.iter().map(place).collect();
         // Without instructions before or after, the subset is the same; before, it is made sooner.
         let lean = match place.is_empty() {
-            true => self
-                .data
-                .lean_file(|file| without_instructions(file, &name[SUBSET_TAG..])),
+            true => self.data.lean_file(|file| lean(file, &name[SUBSET_TAG..])),
             false => None,
         };
         let (bytes, index) = (self.data.bytes.as_ref(), self.data.index);

@@ -70,6 +70,34 @@ pub(super) fn without_instructions(file: &[u8], name: &str) -> Option<Vec<u8>> {
     assemble(file.first_chunk()?, written)
 }
 
+/// A whole font without instructions, of which subsets are made that are the same bytes as if the
+/// instructions of each subset were taken out. `None` if they might not be, or if it saves little.
+pub(super) fn lean(file: &[u8], name: &str) -> Option<Vec<u8>> {
+    // What is left of an odd glyph without its instructions depends on who pads it first.
+    let even = |place: usize| place.is_multiple_of(2);
+    let loca = table(file, b"loca")?;
+    let is_even = match short(table(file, b"head")?, 50)? {
+        0 => true,
+        _ => loca.chunks_exact(4).all(|it| even(it[3].into())),
+    };
+    if !is_orderly(file) || !is_even {
+        return None;
+    }
+    let made = without_instructions(file, name)?;
+    (made.len() < file.len() / 10 * 9).then_some(made)
+}
+
+/// Whether each table is there once, in the order of tags by which readers search, and all together
+/// are no longer than the file: strangers' fonts may name one table a thousand times.
+fn is_orderly(file: &[u8]) -> bool {
+    let Some(tables) = tables(file) else {
+        return false;
+    };
+    let tables: Vec<_> = tables.map(|(tag, table)| (*tag, table.len())).collect();
+    let length: usize = tables.iter().map(|(_, length)| length).sum();
+    length <= file.len() && tables.is_sorted_by(|before, after| before.0 < after.0)
+}
+
 /// `glyf` without instructions, and where each glyph starts in it, with its end. Glyphs start at
 /// even offsets.
 fn outlines(glyf: &[u8], loca: &[u8], is_long: bool) -> Option<(Vec<u8>, Vec<u32>)> {
@@ -265,6 +293,37 @@ mod tests {
             }
         }
         assert!(compared >= 12, "{compared}");
+    }
+
+    #[test]
+    fn only_orderly_fonts_are_made_lean() {
+        let (name, face) = platen_fonts::SHIPPED[0];
+        assert!(lean(face, name).is_some());
+        let entry = |index: usize| HEADER + index * ENTRY..HEADER + (index + 1) * ENTRY;
+        // Tables out of order.
+        let mut changed = face.to_vec();
+        let first = face[entry(0)].to_vec();
+        changed.copy_within(entry(1), HEADER);
+        changed[entry(1)].copy_from_slice(&first);
+        assert!(lean(&changed, name).is_none());
+        // A table as long as the file.
+        let mut changed = face.to_vec();
+        changed[entry(0)][8..12].fill(0);
+        changed[entry(0)][12..].copy_from_slice(&(face.len() as u32).to_be_bytes());
+        assert!(lean(&changed, name).is_none());
+        // A table twice.
+        let mut changed = face.to_vec();
+        changed.copy_within(entry(0), HEADER + ENTRY);
+        assert!(lean(&changed, name).is_none());
+        // A glyph that starts at an odd place.
+        let mut changed = face.to_vec();
+        let loca = table(face, b"loca").unwrap();
+        let at = loca.as_ptr().addr() - face.as_ptr().addr();
+        assert_ne!(short(table(face, b"head").unwrap(), 50), Some(0));
+        changed[at + 4 * 40 + 3] |= 1;
+        assert!(lean(&changed, name).is_none());
+        // Nothing to gain.
+        assert!(lean(&lean(face, name).unwrap(), name).is_none());
     }
 
     #[test]
