@@ -90,7 +90,10 @@ fn smaller(
     };
     match packed.len() < data.len() {
         true => {
-            made.dict.set("Filter", "FlateDecode");
+            // A list of one filter has a list of parameters, which readers pass over beside a name.
+            if !keeps_parameters {
+                made.dict.set("Filter", "FlateDecode");
+            }
             made.content = packed;
         }
         false if !keeps_parameters => {

@@ -1,5 +1,8 @@
 //! Files made smaller, seen by qpdf and poppler.
 
+use std::io::Write as _;
+
+use flate2::{Compression, write::ZlibEncoder};
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 use platen_pdf::{
     Conditions, Error, Limits, NamedFile, Note, NoteKind, Operations, Optimization, PictureQuality,
@@ -254,6 +257,48 @@ fn transparency_palettes_and_masks_stay() {
         check(&made);
         assert!(pixels(&made, 1) == pixels(&file, 1));
     }
+}
+
+/// A list of one filter has a list of parameters; with a name beside that list, readers draw noise.
+#[test]
+fn predictors_in_lists_stay_with_their_filter() {
+    if !has_all(&PROGRAMS) {
+        return;
+    }
+    let mut picture = picture(50);
+    let mut above = vec![0; 150];
+    let mut rows = Vec::new();
+    for row in picture.content.chunks(150) {
+        // Filter type 2 is the difference from the row above.
+        rows.push(2);
+        rows.extend(
+            row.iter()
+                .zip(&above)
+                .map(|(new, old)| new.wrapping_sub(*old)),
+        );
+        above = row.to_vec();
+    }
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(&rows).expect("memory");
+    picture.set_content(packed.finish().expect("memory"));
+    let parameters = dictionary! {
+        "Predictor" => 15, "Colors" => 3, "BitsPerComponent" => 8, "Columns" => 50,
+    };
+    picture.dict.set("Filter", vec!["FlateDecode".into()]);
+    picture.dict.set("DecodeParms", vec![parameters.into()]);
+    let file = wasteful(1, &picture);
+    let (made, _) = optimized(&file, None).expect("a file");
+    check(&made);
+    let read = Document::load_mem(&made).expect("a file");
+    let streams = read.objects.values().filter_map(|it| it.as_stream().ok());
+    let pictures: Vec<_> = streams.filter(|it| it.dict.has(b"DecodeParms")).collect();
+    let image = pictures.iter().find(|it| it.dict.has(b"ColorSpace"));
+    let image = image.expect("the picture");
+    assert!(
+        image.content.len() < picture.content.len(),
+        "it was packed anew"
+    );
+    assert!(pixels(&made, 1) == pixels(&file, 1));
 }
 
 #[test]
