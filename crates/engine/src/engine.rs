@@ -24,7 +24,8 @@ pub fn memory_bound(limit_bytes: u64) -> MemoryBound {
     }
 }
 
-/// Gives the sandboxes for untrusted templates, and waits until they have started; `None` if sandboxes are unavailable.
+/// Gives the sandboxes for untrusted templates, and waits until they have started; `None` if
+/// sandboxes are unavailable.
 pub type IsolationSource = dyn Fn() -> Option<Arc<Isolation>> + Send + Sync;
 
 /// Renders documents, many concurrently.

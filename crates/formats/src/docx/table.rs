@@ -336,19 +336,21 @@ impl<'a> Writer<'a> {
         let base = self.styles.base(id);
         let mut properties = self.properties(id, base, Frame::Cell);
         let mut run = self.styles.run(id, id, base, rtl).to_owned();
-        let inner = ParagraphProperties {
-            style: None,
-            keep_next: None,
-            ..properties.clone()
-        };
-        let plain = self.styles.run(id, id, base, false).to_owned();
-        if is_long && let Some(style) = self.styles.cell(base, &inner.to_xml(), &plain) {
-            properties = ParagraphProperties {
-                style: Some(style.to_owned()),
-                keep_next: properties.keep_next,
-                ..ParagraphProperties::default()
+        if is_long {
+            let inner = ParagraphProperties {
+                style: None,
+                keep_next: None,
+                ..properties.clone()
             };
-            run = (if rtl { "<w:rPr><w:rtl/></w:rPr>" } else { "" }).to_owned();
+            let plain = self.styles.run(id, id, base, false).to_owned();
+            if let Some(style) = self.styles.cell(base, &inner.to_xml(), &plain) {
+                properties = ParagraphProperties {
+                    style: Some(style.to_owned()),
+                    keep_next: properties.keep_next,
+                    ..ParagraphProperties::default()
+                };
+                run = (if rtl { "<w:rPr><w:rtl/></w:rPr>" } else { "" }).to_owned();
+            }
         }
         let properties = properties.to_xml();
         if properties.is_empty() {
