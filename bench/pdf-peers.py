@@ -52,8 +52,10 @@ def pages_file(folder, name, pages):
 def large_file(folder, name, size):
     """A page with an attached file of random bytes, which nothing compresses."""
     noise = os.path.join(folder, "noise.bin")
+    # In pieces: a process begins with the memory of the one that starts it.
     with open(noise, "wb") as file:
-        file.write(os.urandom(size))
+        for begin in range(0, size, 1 << 20):
+            file.write(os.urandom(min(1 << 20, size - begin)))
     page, path = pages_file(folder, "one.pdf", 1), os.path.join(folder, name)
     subprocess.run([QPDF, page, "--add-attachment", noise, "--", path], check=True)
     os.remove(noise)

@@ -13,6 +13,7 @@ mod catalog;
 mod compose;
 mod copy;
 mod drawn;
+mod encrypt;
 mod error;
 mod field;
 mod fill;

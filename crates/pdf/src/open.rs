@@ -140,7 +140,7 @@ fn within(what: &'static str, count: usize, most: usize) -> Result<(), Error> {
 fn object_streams(bytes: &[u8]) -> usize {
     let mut count = 0;
     let mut at = 0;
-    while let Some(next) = bytes[at..].iter().position(|byte| *byte == b'/') {
+    while let Some(next) = memchr::memchr(b'/', &bytes[at..]) {
         at += next + 1;
         if is_object_stream(&bytes[at..]) {
             count += 1;

@@ -342,9 +342,7 @@ impl Operations {
             optimize(&mut document, how, conditions.checkpoint)?;
         }
         if let Some(protection) = &self.protection {
-            protect(&mut document, protection)?;
-            // What is encrypted already does not compress.
-            return save(&mut document, false);
+            return protect(&mut document, protection);
         }
         if self.optimization.is_some() {
             let mut made = compact(&mut document, SMALLEST)?;

@@ -9,6 +9,7 @@ use lopdf::{
 
 use crate::{
     Error, Limits,
+    encrypt::{Cipher, FILTER, encrypted, random},
     open::{save, with_password},
     page_form::says_archival,
     signature::is_signed,
@@ -92,9 +93,9 @@ impl Allowed {
     }
 }
 
-/// Encrypts `document`. The key and the initialization vectors are random: the same input does not
-/// give the same bytes.
-pub(crate) fn protect(document: &mut Document, protection: &Protection) -> Result<(), Error> {
+/// Serializes `document` encrypted, and takes its objects. The key and the initialization vectors are
+/// random: the same input does not give the same bytes.
+pub(crate) fn protect(document: &mut Document, protection: &Protection) -> Result<Vec<u8>, Error> {
     if says_archival(document) {
         return Err(Error::Archival);
     }
@@ -123,7 +124,7 @@ pub(crate) fn protect(document: &mut Document, protection: &Protection) -> Resul
         document.trailer.set("ID", vec![id.clone(), id]);
     }
     let filter: Arc<dyn CryptFilter> = Arc::new(Aes256CryptFilter);
-    let name = b"StdCF".to_vec();
+    let name = FILTER.to_vec();
     let version = EncryptionVersion::V5 {
         encrypt_metadata: true,
         crypt_filters: BTreeMap::from([(name.clone(), filter)]),
@@ -136,16 +137,12 @@ pub(crate) fn protect(document: &mut Document, protection: &Protection) -> Resul
     };
     let state = EncryptionState::try_from(version)
         .map_err(|_| Error::BadPassword("has characters that no reader can compare"))?;
+    let how = state.encode().map_err(lopdf::Error::from)?;
+    let number = document.try_new_object_id()?;
+    document.objects.insert(number, how.into());
+    document.trailer.set("Encrypt", number);
     document.version = "2.0".to_owned();
-    document.encrypt(&state)?;
-    Ok(())
-}
-
-fn random<const N: usize>() -> Result<[u8; N], Error> {
-    let mut bytes = [0; N];
-    let filled = getrandom::fill(&mut bytes);
-    filled.map_err(|error| Error::NotWritten(std::io::Error::other(error)))?;
-    Ok(bytes)
+    encrypted(document, &mut Cipher::new(key, number))
 }
 
 /// Opens an encrypted file with a password of it and writes it without encryption. A file without

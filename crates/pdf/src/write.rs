@@ -25,6 +25,12 @@ const STALE: [&[u8]; 11] = [
     b"DL",
 ];
 
+/// What stands behind the data of a stream.
+pub(crate) const END_OF_STREAM: &[u8] = b"\nendstream";
+
+/// Where objects begin, and their generations, by number.
+pub(crate) type Places = BTreeMap<u32, (usize, u16)>;
+
 /// Where an object is.
 enum Place {
     At(usize, u16),
@@ -72,20 +78,25 @@ pub(crate) fn compact(document: &mut Document, level: u32) -> Result<Vec<u8>, Er
     Ok(file)
 }
 
-/// Serializes a file without compressed objects, as PDF/A-1 and encrypted files are, and takes its
-/// objects.
+/// Serializes a file without compressed objects, as PDF/A-1 is, and takes its objects.
 pub(crate) fn plain(document: &mut Document) -> Vec<u8> {
     let objects = take(&mut document.objects);
     let mut file = head(&document.version, &objects);
-    let mut places: BTreeMap<u32, (usize, u16)> = BTreeMap::new();
-    for ((number, generation), object) in objects {
-        if number == 0 || is_of_the_old_file(&object) {
+    let mut places = Places::new();
+    for (id, object) in objects {
+        if id.0 == 0 || is_of_the_old_file(&object) {
             continue;
         }
         // The newest generation of a number is the object.
-        places.insert(number, (file.len(), generation));
-        indirect(&mut file, (number, generation), &object);
+        places.insert(id.0, (file.len(), id.1));
+        indirect(&mut file, id, &object);
     }
+    plain_table(&mut file, &places, &document.trailer);
+    file
+}
+
+/// The cross-reference table, and the end of the file.
+pub(crate) fn plain_table(file: &mut Vec<u8>, places: &Places, trailer: &Dictionary) {
     let start = file.len();
     file.extend(b"xref\n0 1\n0000000000 65535 f \n");
     let mut numbers: Vec<u32> = places.keys().copied().collect();
@@ -95,41 +106,43 @@ pub(crate) fn plain(document: &mut Document) -> Vec<u8> {
         let count = run
             .take_while(|(step, number)| first.checked_add(*step) == Some(**number))
             .count();
-        text(&mut file, format_args!("{first} {count}\n"));
+        text(file, format_args!("{first} {count}\n"));
         for number in numbers.drain(..count) {
             let (at, generation) = places.get(&number).copied().unwrap_or_default();
-            text(&mut file, format_args!("{at:010} {generation:05} n \n"));
+            text(file, format_args!("{at:010} {generation:05} n \n"));
         }
     }
     text(
-        &mut file,
+        file,
         format_args!("trailer\n<</Size {}", u64::from(last) + 1),
     );
-    for (key, value) in &document.trailer {
+    for (key, value) in trailer {
         if key == b"Encrypt" || !STALE.contains(&key.as_slice()) {
-            entry(&mut file, key, value);
+            entry(file, key, value);
         }
     }
-    text(&mut file, format_args!(">>\nstartxref\n{start}\n%%EOF\n"));
-    file
+    text(file, format_args!(">>\nstartxref\n{start}\n%%EOF\n"));
 }
 
 /// The first lines of a file, with room for all of it.
-fn head(version: &str, objects: &BTreeMap<ObjectId, Object>) -> Vec<u8> {
-    let size = (objects.values())
-        .map(|object| match object {
-            Object::Stream(stream) => stream.content.len() + 256,
-            _ => 32,
-        })
-        .sum();
-    let mut file = Vec::with_capacity(size);
+pub(crate) fn head(version: &str, objects: &BTreeMap<ObjectId, Object>) -> Vec<u8> {
+    let mut file = Vec::with_capacity(room_for(objects));
     // Four bytes that are not ASCII say that the file is binary (7.5.2).
     text(&mut file, format_args!("%PDF-{version}\n"));
     file.extend(b"%\xe2\xe3\xcf\xd3\n");
     file
 }
 
-fn is_of_the_old_file(object: &Object) -> bool {
+/// About how many bytes objects take.
+pub(crate) fn room_for(objects: &BTreeMap<ObjectId, Object>) -> usize {
+    let sizes = objects.values().map(|object| match object {
+        Object::Stream(stream) => stream.content.len() + 256,
+        _ => 32,
+    });
+    sizes.sum()
+}
+
+pub(crate) fn is_of_the_old_file(object: &Object) -> bool {
     match object {
         Object::Stream(stream) => stream.dict.has_type(b"ObjStm") || stream.dict.has_type(b"XRef"),
         Object::Dictionary(dictionary) => dictionary.has(b"Linearized"),
@@ -137,7 +150,7 @@ fn is_of_the_old_file(object: &Object) -> bool {
     }
 }
 
-fn indirect(file: &mut Vec<u8>, (number, generation): ObjectId, object: &Object) {
+pub(crate) fn indirect(file: &mut Vec<u8>, (number, generation): ObjectId, object: &Object) {
     text(file, format_args!("{number} {generation} obj\n"));
     write_object(file, object);
     file.extend(b"\nendobj\n");
@@ -251,7 +264,7 @@ fn upward(rows: &[u8], length: usize) -> Vec<u8> {
     coded
 }
 
-fn text(out: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
+pub(crate) fn text(out: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
     // Writing to memory does not fail.
     let _ = out.write_fmt(arguments);
 }
@@ -285,23 +298,25 @@ pub(crate) fn write_object(out: &mut Vec<u8>, object: &Object) {
             out.extend(b">>");
         }
         Object::Stream(stream) => {
-            out.extend(b"<<");
-            for (key, value) in &stream.dict {
-                if key != b"Length" {
-                    entry(out, key, value);
-                }
-            }
-            text(
-                out,
-                format_args!("/Length {}>>stream\n", stream.content.len()),
-            );
+            stream_head(out, &stream.dict, stream.content.len());
             out.extend(&stream.content);
-            out.extend(b"\nendstream");
+            out.extend(END_OF_STREAM);
         }
         Object::Reference((number, generation)) => {
             text(out, format_args!("{number} {generation} R"));
         }
     }
+}
+
+/// What stands in front of the data of a stream, which have `length` bytes.
+pub(crate) fn stream_head(out: &mut Vec<u8>, entries: &Dictionary, length: usize) {
+    out.extend(b"<<");
+    for (key, value) in entries {
+        if key != b"Length" {
+            entry(out, key, value);
+        }
+    }
+    text(out, format_args!("/Length {length}>>stream\n"));
 }
 
 fn entry(out: &mut Vec<u8>, key: &[u8], value: &Object) {

@@ -1,0 +1,356 @@
+//! Objects that are encrypted while they are written (ISO 32000-2, 7.6): strings, and the data of
+//! streams, with AES-256 in CBC mode, each with an initialization vector of its own.
+
+use std::{collections::BTreeMap, mem::take};
+
+use aes::{
+    Aes256,
+    cipher::{BlockModeEncrypt, KeyIvInit, block_padding::Pkcs7},
+};
+use cbc::Encryptor;
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
+
+use crate::{
+    Error,
+    write::{
+        END_OF_STREAM, Places, head, indirect, is_of_the_old_file, plain_table, room_for,
+        stream_head, text,
+    },
+};
+
+/// Size of a block, and of an initialization vector, in bytes.
+const BLOCK: usize = 16;
+/// Random bytes that are fetched at a time: a system call for each short string would cost more than
+/// its encryption.
+const RANDOM_BYTES: usize = 4_096;
+/// Name of the filter that this key belongs to.
+pub(crate) const FILTER: &[u8] = b"StdCF";
+
+/// Encrypts the objects of one file.
+pub(crate) struct Cipher {
+    key: [u8; 32],
+    /// The object that says how the file is encrypted, which stays as it is.
+    dictionary: ObjectId,
+    random: [u8; RANDOM_BYTES],
+    used: usize,
+}
+
+impl Cipher {
+    pub(crate) fn new(key: [u8; 32], dictionary: ObjectId) -> Self {
+        Self {
+            key,
+            dictionary,
+            random: [0; RANDOM_BYTES],
+            used: RANDOM_BYTES,
+        }
+    }
+
+    /// Encrypts what is in an object, except for the data of a stream.
+    fn encrypt(&mut self, id: ObjectId, object: &mut Object) -> Result<(), Error> {
+        match id == self.dictionary {
+            true => Ok(()),
+            false => self.strings(object),
+        }
+    }
+
+    /// Encrypts all strings of an object. Its depth is bounded by the parser, or by who made it.
+    fn strings(&mut self, object: &mut Object) -> Result<(), Error> {
+        match object {
+            Object::String(bytes, _) => {
+                let mut made = Vec::with_capacity(encrypted_length(bytes.len()));
+                self.append(&mut made, bytes)?;
+                *bytes = made;
+                Ok(())
+            }
+            Object::Array(list) => list.iter_mut().try_for_each(|it| self.strings(it)),
+            Object::Dictionary(entries) => self.strings_of(entries),
+            Object::Stream(stream) => self.strings_of(&mut stream.dict),
+            _ => Ok(()),
+        }
+    }
+
+    fn strings_of(&mut self, entries: &mut Dictionary) -> Result<(), Error> {
+        // What a signature consists of is read without a password (7.6.2).
+        let is_signature = entries.has_type(b"Sig")
+            || entries.has_type(b"DocTimeStamp")
+            || (entries.has(b"ByteRange") && entries.has(b"Contents"));
+        for (key, value) in entries.iter_mut() {
+            if !(is_signature && key == b"Contents") {
+                self.strings(value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An initialization vector.
+    fn vector(&mut self) -> Result<[u8; BLOCK], Error> {
+        if self.used + BLOCK > RANDOM_BYTES {
+            self.random = random()?;
+            self.used = 0;
+        }
+        let mut vector = [0; BLOCK];
+        vector.copy_from_slice(&self.random[self.used..self.used + BLOCK]);
+        self.used += BLOCK;
+        Ok(vector)
+    }
+
+    /// Appends `plain`, encrypted.
+    fn append(&mut self, out: &mut Vec<u8>, plain: &[u8]) -> Result<(), Error> {
+        let vector = self.vector()?;
+        out.extend(vector);
+        let from = out.len();
+        out.extend(plain);
+        self.encrypt_rest(out, from, &vector)
+    }
+
+    /// Encrypts what stands in `out` from `from` on, where it is.
+    fn encrypt_rest(
+        &self,
+        out: &mut Vec<u8>,
+        from: usize,
+        vector: &[u8; BLOCK],
+    ) -> Result<(), Error> {
+        let length = out.len() - from;
+        out.resize(from + encrypted_length(length) - BLOCK, 0);
+        Encryptor::<Aes256>::new(&self.key.into(), &(*vector).into())
+            .encrypt_padded::<Pkcs7>(&mut out[from..], length)
+            .map_err(|error| Error::NotWritten(std::io::Error::other(error)))?;
+        Ok(())
+    }
+}
+
+/// Length of the vector and the encrypted bytes of so many, in bytes: there is padding always.
+fn encrypted_length(length: usize) -> usize {
+    BLOCK + (length / BLOCK + 1) * BLOCK
+}
+
+/// Whether the data of a stream stay as they are: it says that another filter than that of the file
+/// encrypts them, or none (7.4.10).
+fn stays_plain(stream: &Stream) -> bool {
+    let Ok(filters) = stream.filters() else {
+        return false;
+    };
+    let Some(place) = filters.iter().position(|name| *name == b"Crypt") else {
+        return false;
+    };
+    let parameters = match stream.dict.get(b"DecodeParms") {
+        Ok(Object::Array(list)) => list.get(place),
+        Ok(one) => Some(one),
+        Err(_) => None,
+    };
+    let name = parameters
+        .and_then(|it| it.as_dict().ok())
+        .and_then(|it| it.get(b"Name").ok())
+        .and_then(|it| it.as_name().ok());
+    name != Some(FILTER)
+}
+
+/// Serializes a file, encrypts it, and takes its objects. None of them is compressed: streams of
+/// objects would be encrypted, too, and smaller by little.
+pub(crate) fn encrypted(document: &mut Document, cipher: &mut Cipher) -> Result<Vec<u8>, Error> {
+    let mut objects = take(&mut document.objects);
+    objects.retain(|id, object| id.0 != 0 && !is_of_the_old_file(object));
+    let mut file = head(&document.version, &BTreeMap::new());
+    let mut places = Places::new();
+    if let Some((id, longest)) = longest_stream(&mut objects) {
+        places.insert(id.0, (file.len(), id.1));
+        file = beginning_with(file, id, longest, room_for(&objects), cipher)?;
+    }
+    for (id, object) in objects {
+        // The newest generation of a number is the object.
+        if places.get(&id.0).is_none_or(|(_, before)| *before < id.1) {
+            places.insert(id.0, (file.len(), id.1));
+        }
+        indirect_encrypted(&mut file, id, object, cipher)?;
+    }
+    plain_table(&mut file, &places, &document.trailer);
+    Ok(file)
+}
+
+/// Takes the stream with the most data out of the objects.
+fn longest_stream(objects: &mut BTreeMap<ObjectId, Object>) -> Option<(ObjectId, Stream)> {
+    let lengths = objects.iter().filter_map(|(id, object)| match object {
+        Object::Stream(stream) if !stays_plain(stream) => Some((stream.content.len(), *id)),
+        _ => None,
+    });
+    let (_, id) = lengths.max()?;
+    match objects.remove(&id)? {
+        Object::Stream(stream) => Some((id, stream)),
+        _ => None,
+    }
+}
+
+/// A file of its first lines and one stream, in the memory of that stream: a large file is often one
+/// picture or attached file, which would be in memory twice. `room` is for what follows, in bytes.
+fn beginning_with(
+    mut file: Vec<u8>,
+    id: ObjectId,
+    stream: Stream,
+    room: usize,
+    cipher: &mut Cipher,
+) -> Result<Vec<u8>, Error> {
+    let Stream {
+        dict, mut content, ..
+    } = stream;
+    let length = content.len();
+    let mut entries = Object::Dictionary(dict);
+    cipher.encrypt(id, &mut entries)?;
+    text(&mut file, format_args!("{} {} obj\n", id.0, id.1));
+    if let Object::Dictionary(entries) = &entries {
+        stream_head(&mut file, entries, encrypted_length(length));
+    }
+    let vector = cipher.vector()?;
+    file.extend(vector);
+    let from = file.len();
+    content.reserve_exact(from + encrypted_length(0) + END_OF_STREAM.len() + room);
+    content.resize(from + length, 0);
+    content.copy_within(..length, from);
+    content[..from].copy_from_slice(&file);
+    let mut file = content;
+    cipher.encrypt_rest(&mut file, from, &vector)?;
+    file.extend(END_OF_STREAM);
+    file.extend(b"\nendobj\n");
+    Ok(file)
+}
+
+fn indirect_encrypted(
+    file: &mut Vec<u8>,
+    id: ObjectId,
+    mut object: Object,
+    cipher: &mut Cipher,
+) -> Result<(), Error> {
+    cipher.encrypt(id, &mut object)?;
+    let Object::Stream(stream) = &object else {
+        indirect(file, id, &object);
+        return Ok(());
+    };
+    if stays_plain(stream) {
+        indirect(file, id, &object);
+        return Ok(());
+    }
+    text(file, format_args!("{} {} obj\n", id.0, id.1));
+    stream_head(file, &stream.dict, encrypted_length(stream.content.len()));
+    cipher.append(file, &stream.content)?;
+    file.extend(END_OF_STREAM);
+    file.extend(b"\nendobj\n");
+    Ok(())
+}
+
+/// Bytes that nobody can predict.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    let filled = getrandom::fill(&mut bytes);
+    filled.map_err(|error| Error::NotWritten(std::io::Error::other(error)))?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use lopdf::{LoadOptions, StringFormat, dictionary};
+
+    use super::*;
+    use crate::protect::{Protection, protect};
+
+    fn stream(entries: Dictionary, content: &[u8]) -> Object {
+        Object::Stream(Stream::new(entries, content.to_vec()))
+    }
+
+    fn secret() -> Object {
+        Object::string_literal("secret")
+    }
+
+    /// Objects that were encrypted, and how they are when they were read with the password.
+    fn written_and_read(document: &mut Document) -> (Vec<u8>, Document) {
+        let protection = Protection {
+            user_password: "word".to_owned(),
+            ..Protection::default()
+        };
+        let file = protect(document, &protection).expect("a file");
+        let options = LoadOptions::with_password("word");
+        let read = Document::load_mem_with_options(&file, options).expect("the same file");
+        assert!(read.xref_recovery.is_none(), "its table is sound");
+        (file, read)
+    }
+
+    #[test]
+    fn all_is_encrypted_but_what_readers_need_without_the_password() {
+        let signature = dictionary! {
+            "Type" => "Sig",
+            "Contents" => Object::String(b"open contents".to_vec(), StringFormat::Literal),
+            "Reason" => secret(),
+        };
+        let identity = dictionary! {
+            "Filter" => vec!["Crypt".into()],
+            "DecodeParms" => vec![dictionary! { "Name" => "Identity" }.into()],
+        };
+        let own =
+            dictionary! { "Filter" => "Crypt", "DecodeParms" => dictionary! { "Name" => "StdCF" } };
+        let mut document = Document::with_version("1.4");
+        let objects = [
+            vec![
+                secret(),
+                dictionary! { "A" => vec![secret()] }.into(),
+                7.into(),
+            ]
+            .into(),
+            signature.into(),
+            stream(
+                dictionary! { "S" => secret() },
+                &b"secret of the longest stream ".repeat(9),
+            ),
+            stream(dictionary! {}, b"a short secret"),
+            stream(dictionary! {}, b""),
+            stream(dictionary! {}, b"sixteen bytes it"),
+            stream(identity, b"open stream"),
+            stream(own, b"secret by name"),
+        ];
+        let ids: Vec<ObjectId> = objects.map(|it| document.add_object(it)).to_vec();
+        document.trailer.set("Root", ids[0]);
+        let before = document.objects.clone();
+        let (file, read) = written_and_read(&mut document);
+        let has = |text: &[u8]| file.windows(text.len()).any(|it| it == text);
+        assert!(!has(b"secret") && !has(b"sixteen"));
+        assert!(has(b"open contents") && has(b"open stream"));
+        for id in ids {
+            let (mut expected, mut found) = (before[&id].clone(), read.objects[&id].clone());
+            for object in [&mut expected, &mut found] {
+                if let Object::Stream(stream) = object {
+                    stream.dict.remove(b"Length");
+                    stream.start_position = None;
+                }
+            }
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn the_newest_generation_of_a_number_is_the_object() {
+        let mut document = Document::with_version("1.4");
+        let old = stream(dictionary! {}, b"the longest, which is replaced");
+        document.objects.insert((5, 0), old);
+        document
+            .objects
+            .insert((5, 1), stream(dictionary! {}, b"new"));
+        document.objects.insert((7, 2), 7.into());
+        document.max_id = 7;
+        document.trailer.set("Root", (5, 1));
+        let (_, read) = written_and_read(&mut document);
+        let content = &read
+            .get_object((5, 1))
+            .and_then(Object::as_stream)
+            .expect("it")
+            .content;
+        assert_eq!(content, b"new");
+        assert_eq!(read.get_object((7, 2)).expect("it"), &7.into());
+    }
+
+    #[test]
+    fn no_two_vectors_are_the_same() {
+        let mut cipher = Cipher::new([0; 32], (1, 0));
+        let made: Vec<_> = (0..1000).map(|_| cipher.vector().expect("one")).collect();
+        let mut different = made.clone();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), made.len());
+    }
+}
