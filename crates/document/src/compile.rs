@@ -13,6 +13,7 @@ use crate::{
     input::InputSchema,
     locale::{Locale, TimeZone},
     message,
+    parse::{json_from_bytes, structure_from_json},
     style_sheet::StyleSheet,
     template::{
         Expression, Node, Template, Text,
@@ -59,6 +60,14 @@ pub(crate) struct Localised {
 
 /// Maximum number of locales that a template keeps; beyond it, all are dropped.
 const MAX_LOCALES: usize = 32;
+
+/// Parses and compiles a template.
+///
+/// # Errors
+/// All errors in the template, each with a pointer.
+pub fn compile_source(bytes: &[u8]) -> Result<CompiledTemplate, Vec<Diagnostic>> {
+    compile(structure_from_json(json_from_bytes(bytes)?)?)
+}
 
 /// Compiles a template.
 ///

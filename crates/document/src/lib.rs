@@ -38,7 +38,7 @@ pub mod work;
 pub use bind::{BindOptions, Limits, bind};
 pub use check::is_key;
 pub use color::Color;
-pub use compile::{CompiledTemplate, HelperUse, compile};
+pub use compile::{CompiledTemplate, HelperUse, compile, compile_source};
 pub use decimal::decimal;
 pub use diagnostic::{Diagnostic, Severity};
 pub use host::{Helpers, Host};

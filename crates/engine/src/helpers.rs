@@ -169,8 +169,7 @@ pub(crate) fn validate_with(
             .map_err(Error::mistakes)
             .and_then(|template| modules.check_html(&template))
     } else {
-        platen_document::parse_template(source)
-            .and_then(platen_document::compile)
+        platen_document::compile_source(source)
             .map_err(Error::mistakes)
             .and_then(|template| modules.check(&template))
     };

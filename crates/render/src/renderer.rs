@@ -320,6 +320,5 @@ impl Clock {
 /// # Errors
 /// [`Error::Mistakes`] with every error in the template.
 pub fn compile(source: &[u8]) -> Result<CompiledTemplate, Error> {
-    let template = platen_document::parse_template(source).map_err(Error::Mistakes)?;
-    platen_document::compile(template).map_err(Error::Mistakes)
+    platen_document::compile_source(source).map_err(Error::Mistakes)
 }

@@ -1,5 +1,6 @@
-//! Evaluation strategies: a path, or a path with one common filter, directly on the JSON;
-//! everything else with minijinja. Tables of thousands of rows depend on the fast path.
+//! Evaluation strategies: a path, also with a common filter or with one that sums up and one that
+//! formats, directly on the JSON; everything else with minijinja, for which the data are converted.
+//! Tables of thousands of rows depend on the fast path.
 
 use std::cmp::Ordering;
 
@@ -24,6 +25,12 @@ pub(super) enum Plan {
     Path(Vec<Box<str>>),
     /// `item.price|currency('EUR')`
     Filtered(Vec<Box<str>>, Filter),
+    /// `items|sum('price')|currency('EUR')`
+    Summed {
+        list: Vec<Box<str>>,
+        sum: Filter,
+        format: Filter,
+    },
     /// `item.quantity * item.price`: multiplies numbers as minijinja would; other operands take the
     /// general way.
     Product {
@@ -83,30 +90,39 @@ pub(super) fn product(tokens: &[Token<'_>]) -> Option<[Vec<Box<str>>; 2]> {
 /// The fast plan of an expression, if there is one.
 pub(super) fn fast(tokens: &[Token<'_>]) -> Option<Plan> {
     let (path, rest) = leading_path(tokens)?;
-    let (name, arguments) = match rest {
-        [] => return Some(Plan::Path(path)),
-        [Token::Symbol("|"), Token::Name(name)] => (*name, &[][..]),
-        [
-            Token::Symbol("|"),
-            Token::Name(name),
-            Token::Symbol("("),
-            Token::Symbol(")"),
-        ] => (*name, &[][..]),
-        [
-            Token::Symbol("|"),
-            Token::Name(name),
-            Token::Symbol("("),
-            argument,
-            Token::Symbol(")"),
-        ] => (*name, std::slice::from_ref(argument)),
-        _ => return None,
+    if rest.is_empty() {
+        return Some(Plan::Path(path));
+    }
+    let (first, rest) = leading_filter(rest)?;
+    if rest.is_empty() {
+        return Some(Plan::Filtered(path, first));
+    }
+    let (format, rest) = leading_filter(rest)?;
+    let is_fast = rest.is_empty() && first.sums_up() && format.formats();
+    is_fast.then_some(Plan::Summed {
+        list: path,
+        sum: first,
+        format,
+    })
+}
+
+/// The filter at the start of `tokens`, with a constant argument at most, and the remaining tokens.
+fn leading_filter<'t, 's>(tokens: &'t [Token<'s>]) -> Option<(Filter, &'t [Token<'s>])> {
+    let [Token::Symbol("|"), Token::Name(name), rest @ ..] = tokens else {
+        return None;
     };
-    let argument = match arguments {
-        [] => None,
-        [argument @ (Token::Text(_) | Token::Number(_))] => Some(*argument),
-        _ => return None,
+    let (argument, rest) = match rest {
+        [Token::Symbol("("), Token::Symbol(")"), rest @ ..] => (None, rest),
+        [
+            Token::Symbol("("),
+            argument @ (Token::Text(_) | Token::Number(_)),
+            Token::Symbol(")"),
+            rest @ ..,
+        ] => (Some(*argument), rest),
+        [Token::Symbol("("), ..] => return None,
+        rest => (None, rest),
     };
-    Some(Plan::Filtered(path, filter(name, argument)?))
+    Some((filter(name, argument)?, rest))
 }
 
 fn filter(name: &str, argument: Option<Token<'_>>) -> Option<Filter> {
@@ -168,6 +184,10 @@ impl Plan {
         match self {
             Self::Path(path) => resolve(path, scope),
             Self::Filtered(path, filter) => filter.apply(resolve(path, scope)?, evaluation),
+            Self::Summed { list, sum, format } => {
+                let value = sum.apply(resolve(list, scope)?, evaluation)?;
+                format.apply(value, evaluation)
+            }
             Self::Product { factors, general } => match multiply(factors, scope) {
                 Some(value) => Ok(Evaluated::Dynamic(value)),
                 None => general.evaluate(scope, evaluation),
@@ -214,6 +234,22 @@ fn resolve<'s>(path: &[Box<str>], scope: &Scope<'s>) -> Result<Evaluated<'s>, Fa
 }
 
 impl Filter {
+    /// Whether it makes one value of a list.
+    fn sums_up(&self) -> bool {
+        matches!(
+            self,
+            Self::Count | Self::Sum(_) | Self::Average(_) | Self::Extreme(..)
+        )
+    }
+
+    /// Whether it gives a value a format.
+    fn formats(&self) -> bool {
+        matches!(
+            self,
+            Self::Number(_) | Self::Percent(_) | Self::Currency(_) | Self::Moment(_)
+        )
+    }
+
     fn apply<'s>(
         &self,
         value: Evaluated<'s>,

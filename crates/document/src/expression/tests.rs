@@ -154,6 +154,16 @@ fn fast_and_general_plans_agree() {
         "avg('price')",
         "min('price')",
         "max('price')",
+        "count|integer",
+        "length|number(2)",
+        "sum('price')|currency",
+        "sum('price')|currency('USD')",
+        "sum|percent",
+        "avg('price')|number(1)",
+        "min('price')|date('short')",
+        "max('name')|currency",
+        "max('day')|datetime",
+        "sum('price')|upper",
     ] {
         for path in [
             "customer.name",

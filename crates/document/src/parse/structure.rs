@@ -26,6 +26,7 @@ pub(super) fn check(template: &Json, schema: &'static Json) -> (Vec<Diagnostic>,
         path: String::new(),
         part: None,
         dynamic: Vec::new(),
+        branches: Vec::new(),
     };
     if template.is_object() {
         walk.value(schema, template, "the template");
@@ -58,6 +59,8 @@ pub(super) struct Walk<'s> {
     /// Length of the pointer of the innermost part that may have properties with expressions.
     pub(super) part: Option<usize>,
     pub(super) dynamic: Vec<Found>,
+    /// Branches of unions that were found, and the types of their values.
+    branches: Vec<(&'s str, &'s Json)>,
 }
 
 /// The types whose values are parts of a template with properties that may contain expressions.
@@ -217,37 +220,32 @@ impl<'s> Walk<'s> {
     }
 
     fn one_of(&mut self, branches: &'s [Json], value: &Json, what: &str) {
-        let constant = |branch: &'s Json| branch.get("const").and_then(Json::as_str);
-        let names: Vec<&'s str> = branches.iter().filter_map(constant).collect();
-        if names.len() == branches.len() {
+        if branches.iter().all(|branch| constant(branch).is_some()) {
+            let mut names = branches.iter().filter_map(constant);
             return match value {
-                Json::String(text) if names.contains(&text.as_str()) => {}
-                Json::String(_) => self.unknown_value(what, &names, value),
+                Json::String(text) if names.any(|name| name == text) => {}
+                Json::String(_) => {
+                    let names: Vec<&'s str> = branches.iter().filter_map(constant).collect();
+                    self.unknown_value(what, &names, value);
+                }
                 _ => self.wrong_type(what, "a name", value),
             };
         }
         let Json::Object(fields) = value else {
             return self.wrong_type("a node", "an object with a `type`", value);
         };
-        let types: Vec<(&'s str, &'s Json)> = branches
-            .iter()
-            .filter_map(|branch| {
-                let name = branch.pointer("/properties/type/const")?.as_str()?;
-                Some((name, branch))
-            })
-            .collect();
-        let names = types.iter().map(|(name, _)| *name);
+        let types = || branches.iter().filter_map(type_name);
         match fields.get("type") {
             None => self.mistake(
                 "missing-field",
                 "a node needs the field `type`".to_owned(),
-                Some(suggestion::hint("", names)),
+                Some(suggestion::hint("", types())),
             ),
             Some(Json::String(kind)) => {
-                if let Some((name, branch)) = types.iter().find(|(name, _)| name == kind) {
-                    self.value(branch, value, &format!("a `{name}` node"));
+                if let Some(branch) = self.branch_of_type(branches, kind) {
+                    self.value(branch, value, &format!("a `{kind}` node"));
                 } else {
-                    let hint = suggestion::hint(kind, names);
+                    let hint = suggestion::hint(kind, types());
                     let length = self.path.len();
                     self.path.push_str("/type");
                     let message = format!("unknown node type `{}`", shorten(kind));
@@ -257,6 +255,22 @@ impl<'s> Walk<'s> {
             }
             Some(other) => self.wrong_type("`type`", "the name of a node type", other),
         }
+    }
+
+    /// The branch whose values have this type. A template has many nodes, and they few types.
+    fn branch_of_type(&mut self, branches: &'s [Json], kind: &str) -> Option<&'s Json> {
+        let own = branches.as_ptr_range();
+        let known = (self.branches.iter().copied())
+            .find(|(name, branch)| *name == kind && own.contains(&std::ptr::from_ref(*branch)));
+        if let Some((_, branch)) = known {
+            return Some(branch);
+        }
+        let named = branches
+            .iter()
+            .filter_map(|branch| Some((type_name(branch)?, branch)));
+        let (name, branch) = { named }.find(|(name, _)| *name == kind)?;
+        self.branches.push((name, branch));
+        Some(branch)
     }
 
     /// Checks the types that are parsed from text with `FromStr`; false for others.
@@ -394,6 +408,16 @@ impl<'s> Walk<'s> {
             );
         }
     }
+}
+
+/// The only value that a schema allows.
+fn constant(schema: &Json) -> Option<&str> {
+    schema.get("const")?.as_str()
+}
+
+/// The type of the nodes that a schema describes.
+fn type_name(schema: &Json) -> Option<&str> {
+    constant(schema.get("properties")?.get("type")?)
 }
 
 fn is_kind(kind: &str, value: &Json) -> bool {
