@@ -2,12 +2,13 @@
 //! of the zygote's heap lie all over pages that a cell would have to copy before it writes to them,
 //! one page fault for each, which took more time than a small document (decision 8).
 //!
-//! A block that is freed is used again only if it is the last one. So only small blocks come from
-//! here, and only until [`BYTES`] are used up; then a cell allocates as any process.
+//! Blocks have few different sizes, and one that is freed is used again for the next of its size: a
+//! page that is written to once more costs nothing. Only small blocks come from here, and only until
+//! [`BYTES`] are used up; then a cell allocates as any process.
 
 use std::{
     cell::Cell,
-    ptr::NonNull,
+    ptr::{self, NonNull},
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -15,6 +16,10 @@ use std::{
 const BYTES: usize = 4 << 20;
 /// Larger blocks come from the system, which can free them, in bytes.
 const LARGEST: usize = 64 << 10;
+/// Sizes are multiples of this, in bytes, and so are the places of blocks.
+const GRAIN: usize = 16;
+/// Number of different sizes: eight up to eight grains, then four in each doubling up to [`LARGEST`].
+const SIZES: usize = 8 + 4 * (LARGEST / GRAIN / 8).ilog2() as usize;
 /// How much gets pages at a time, in bytes: one system call instead of a fault for each page.
 const STEP: usize = 128 << 10;
 
@@ -26,6 +31,26 @@ thread_local! {
     /// opened it, so that only one thread allocates here.
     static NEXT: Cell<usize> = const { Cell::new(0) };
     static POPULATED: Cell<usize> = const { Cell::new(0) };
+    /// The free block of each size that was freed last; its first bytes are the address of the one
+    /// before it, or 0.
+    static FREE: [Cell<usize>; SIZES] = const { [const { Cell::new(0) }; SIZES] };
+}
+
+/// The index of the smallest size that has room for `size` bytes, and that size. `size` is at most
+/// [`LARGEST`].
+#[inline]
+fn rounded(size: usize) -> (usize, usize) {
+    let grains = size.div_ceil(GRAIN).max(1);
+    if grains <= 8 {
+        return (grains - 1, grains * GRAIN);
+    }
+    // A quarter of the power of two below it.
+    let shift = (grains - 1).ilog2() as usize - 2;
+    let quarters = grains.div_ceil(1 << shift);
+    (
+        8 + 4 * (shift - 1) + quarters - 5,
+        (quarters << shift) * GRAIN,
+    )
 }
 
 /// Allocates from it in this thread from now on. For a process with one thread. Without memory for
@@ -34,7 +59,7 @@ pub(crate) fn open() {
     // SAFETY: a new private mapping, which nothing else refers to.
     let address = unsafe {
         libc::mmap(
-            std::ptr::null_mut(),
+            ptr::null_mut(),
             BYTES,
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
@@ -66,34 +91,55 @@ pub(crate) fn contains(pointer: *mut u8) -> bool {
 /// defined. `None` if the system is to allocate it.
 pub(crate) fn allocate(size: usize, align: usize) -> Option<NonNull<u8>> {
     let next = NEXT.get();
-    if next == 0 || size > LARGEST {
+    if next == 0 || size > LARGEST || align > GRAIN {
         return None;
     }
-    let start = next.checked_next_multiple_of(align)?;
-    let end = start + size;
+    let (index, size) = rounded(size);
+    let freed = FREE.with(|free| free[index].get());
+    if let Some(block) = NonNull::new(ptr::with_exposed_provenance_mut::<usize>(freed)) {
+        // SAFETY: a free block of this thread, whose first bytes `free` wrote; it is aligned.
+        let before = unsafe { block.read() };
+        FREE.with(|free| free[index].set(before));
+        return Some(block.cast());
+    }
+    let end = next + size;
     if end > START.load(Ordering::Relaxed) + BYTES {
         return None;
     }
     populate(end);
     NEXT.set(end);
-    NonNull::new(std::ptr::with_exposed_provenance_mut(start))
+    NonNull::new(ptr::with_exposed_provenance_mut(next))
 }
 
 /// Frees a block of the nursery. `size` is that of the block.
 pub(crate) fn free(pointer: *mut u8, size: usize) {
-    if pointer.addr() + size == NEXT.get() {
-        NEXT.set(pointer.addr());
+    let next = NEXT.get();
+    if next == 0 {
+        // Another thread does not allocate here; what it frees stays as it is.
+        return;
     }
+    let (index, size) = rounded(size);
+    if pointer.addr() + size == next {
+        NEXT.set(pointer.addr());
+        return;
+    }
+    let before = FREE.with(|free| free[index].replace(pointer.expose_provenance()));
+    // SAFETY: the block is not used any more; it is aligned, and has at least as many bytes.
+    unsafe { pointer.cast::<usize>().write(before) };
 }
 
-/// Makes a block of the nursery shorter, or longer if it is the last one and there is room. False
-/// if it must move.
+/// Makes a block of the nursery shorter, or longer if it has room, or is the last one and there is.
+/// False if it must move.
 pub(crate) fn resize(pointer: *mut u8, old: usize, new: usize) -> bool {
-    if pointer.addr() + old != NEXT.get() {
+    if new > LARGEST {
+        return false;
+    }
+    let (old, new) = (rounded(old).1, rounded(new).1);
+    if new == old || pointer.addr() + old != NEXT.get() {
         return new <= old;
     }
     let end = pointer.addr() + new;
-    if new > LARGEST || end > START.load(Ordering::Relaxed) + BYTES {
+    if end > START.load(Ordering::Relaxed) + BYTES {
         return false;
     }
     populate(end);
@@ -119,7 +165,7 @@ fn more_pages(populated: usize, end: usize) {
     // and each page then comes at its first use.
     unsafe {
         libc::madvise(
-            std::ptr::with_exposed_provenance_mut(populated),
+            ptr::with_exposed_provenance_mut(populated),
             length,
             libc::MADV_POPULATE_WRITE,
         );
@@ -129,40 +175,98 @@ fn more_pages(populated: usize, end: usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, PoisonError};
+
     use super::*;
 
+    /// A process has one nursery, and each of these tests opens one.
+    static ONE: Mutex<()> = Mutex::new(());
+
     #[test]
-    fn blocks_do_not_overlap_and_the_last_one_grows() {
+    fn sizes_have_room_and_waste_little() {
+        let mut last = (0, GRAIN);
+        for size in 0..=LARGEST {
+            let (index, room) = rounded(size);
+            assert!(room >= size && room % GRAIN == 0, "{size} in {room}");
+            assert!(
+                room <= GRAIN.max(size + size / 4 + GRAIN),
+                "{size} in {room}"
+            );
+            // The next size begins where one ends, and has the next index.
+            assert!((index, room) == last || (index == last.0 + 1 && size == last.1 + 1));
+            assert_eq!(rounded(room), (index, room));
+            last = (index, room);
+        }
+        assert_eq!(last, (SIZES - 1, LARGEST));
+    }
+
+    #[test]
+    fn blocks_do_not_overlap_and_are_used_again() {
+        let _only = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         // A thread of its own: what it opens ends with it, and others do not allocate there.
         let opened = std::thread::spawn(|| {
             open();
             let small = allocate(10, 1).unwrap().as_ptr();
-            let aligned = allocate(64, 64).unwrap().as_ptr();
-            assert!(contains(small) && contains(aligned));
-            assert_eq!(aligned.addr() % 64, 0);
-            assert!(aligned.addr() >= small.addr() + 10);
-            // The last one grows and shrinks in place, the other only shrinks.
-            assert!(resize(aligned, 64, 4000) && resize(aligned, 4000, 100));
-            assert!(resize(small, 10, 5) && !resize(small, 10, 20));
+            let other = allocate(64, 16).unwrap().as_ptr();
+            assert!(contains(small) && contains(other));
+            assert_eq!(other.addr() % GRAIN, 0);
+            assert!(other.addr() >= small.addr() + 10);
+            // The last one grows and shrinks in place, the other only within its room.
+            assert!(resize(other, 64, 4000) && resize(other, 4000, 100));
+            assert!(resize(small, 10, 5) && resize(small, 5, 16) && !resize(small, 16, 20));
             let next = allocate(1, 1).unwrap().as_ptr();
-            assert_eq!(next.addr(), aligned.addr() + 100);
-            free(next, 1);
-            assert_eq!(allocate(1, 1).unwrap().as_ptr(), next);
+            assert_eq!(next.addr(), other.addr() + rounded(100).1);
             assert!(!resize(next, 1, LARGEST + 1));
+            // The last one that was freed comes first, for its own size only.
+            let blocks = [(); 3].map(|()| allocate(200, 8).unwrap().as_ptr());
+            free(blocks[0], 200);
+            free(blocks[1], 200);
+            assert!(!blocks.contains(&allocate(300, 8).unwrap().as_ptr()));
+            assert_eq!(allocate(210, 8).unwrap().as_ptr(), blocks[1]);
+            assert_eq!(allocate(193, 8).unwrap().as_ptr(), blocks[0]);
             assert!(allocate(LARGEST + 1, 1).is_none());
+            assert!(allocate(64, 64).is_none());
             // Until it is full; every byte may be written.
-            let mut blocks = 0;
+            let mut count = 0;
             while let Some(block) = allocate(LARGEST, 8) {
                 // SAFETY: the block has that many bytes.
                 unsafe { block.as_ptr().write_bytes(1, LARGEST) };
-                blocks += 1;
+                count += 1;
             }
-            assert_eq!(blocks, BYTES / LARGEST - 1);
+            assert_eq!(count, BYTES / LARGEST - 1);
             START.load(Ordering::Relaxed)
         });
         let start = opened.join().unwrap();
         assert!(allocate(1, 1).is_none());
-        assert!(!contains(std::ptr::without_provenance_mut(start - 1)));
-        assert!(!contains(std::ptr::without_provenance_mut(start + BYTES)));
+        assert!(!contains(ptr::without_provenance_mut(start - 1)));
+        assert!(!contains(ptr::without_provenance_mut(start + BYTES)));
+    }
+
+    #[test]
+    fn blocks_in_use_keep_their_content() {
+        let _only = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = std::thread::spawn(|| {
+            open();
+            let mut live: Vec<(*mut u8, usize, u8)> = Vec::with_capacity(600);
+            let mut state = 1_u64;
+            for round in 0..20_000 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                let size = (state >> 33) as usize % 900 + 1;
+                if live.len() > 500 {
+                    let (block, size, mark) = live.swap_remove(size % live.len());
+                    // SAFETY: the block has that many bytes, which were written.
+                    let bytes = unsafe { std::slice::from_raw_parts(block, size) };
+                    assert!(bytes.iter().all(|byte| *byte == mark));
+                    free(block, size);
+                }
+                let block = allocate(size, 8).unwrap().as_ptr();
+                // SAFETY: the block has that many bytes.
+                unsafe { block.write_bytes(round as u8, size) };
+                live.push((block, size, round as u8));
+            }
+        });
+        opened.join().unwrap();
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     control::{self, Packet},
     escape_probes::EscapeProbe,
     filter::{self, Filter},
-    memory,
+    huge_code, memory, rehearsal,
 };
 use rustix::{
     event::{PollFd, PollFlags, poll},
@@ -35,6 +35,12 @@ pub trait Worker {
 
     /// Prepares a cell before its job is known, so it has no data of any tenant yet.
     fn warm(&mut self) {}
+
+    /// The messages of a job like those that will come, with data of nobody. The zygote runs it once,
+    /// to learn which memory jobs write to; without one, cells are slower.
+    fn rehearsal(&self) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
 
     /// Runs the cell's only job. The result goes over the channel.
     fn run(&mut self, job: Vec<u8>, channel: Channel);
@@ -84,6 +90,12 @@ pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
     };
     confine::reset_signals();
     worker.prepare();
+    huge_code::move_program();
+    let filter = (settings.most > Level::ProcessOnly)
+        .then(|| filter::compile(settings.threads))
+        .flatten();
+    // Last, as what follows changes little of the memory.
+    let written = rehearsal::rehearse(worker, settings.limits.message_bytes);
     let own_bytes = confine::own_data_bytes();
     let mut level = Level::NoNamespaces;
     if settings.most == Level::Full {
@@ -104,7 +116,12 @@ pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
             level = Level::NoNamespaces;
         }
     }
-    match run(worker, &settings, own_bytes, level) {
+    let inherited = Inherited {
+        own_bytes,
+        filter,
+        written,
+    };
+    match run(worker, &settings, &inherited, level) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("the sandbox server failed: {error}");
@@ -134,20 +151,26 @@ struct Fork {
     process: OwnedFd,
 }
 
+/// What cells know of the zygote that they are forked from.
+struct Inherited {
+    /// Memory that it uses, in bytes.
+    own_bytes: u64,
+    /// For system calls; `None` if there is none.
+    filter: Option<Filter>,
+    /// Pages of it that jobs write to.
+    written: Vec<rehearsal::Run>,
+}
+
 fn run(
     worker: &mut dyn Worker,
     settings: &Settings,
-    own_bytes: u64,
+    inherited: &Inherited,
     level: Level,
 ) -> io::Result<()> {
     confine::drop_privileges()?;
-    let program = (settings.most > Level::ProcessOnly)
-        .then(|| filter::compile(settings.threads))
-        .flatten();
-    let level = if program.is_some() {
-        level
-    } else {
-        Level::ProcessOnly
+    let level = match inherited.filter {
+        Some(_) => level,
+        None => Level::ProcessOnly,
     };
     let stdin = io::stdin();
     let socket = stdin.as_fd();
@@ -170,7 +193,7 @@ fn run(
             control::send(socket, Packet::NotForked(number, busy), &[])?;
             continue;
         }
-        match fork_cell(worker, &settings.limits, own_bytes, program.as_ref()) {
+        match fork_cell(worker, &settings.limits, inherited) {
             Ok((channel, process)) => {
                 let descriptors = [channel.as_fd(), process.as_fd()];
                 control::send(socket, Packet::Forked(number), &descriptors)?;
@@ -225,8 +248,7 @@ fn reap(process: &OwnedFd) -> u32 {
 fn fork_cell(
     worker: &mut dyn Worker,
     limits: &Limits,
-    own_bytes: u64,
-    program: Option<&Filter>,
+    inherited: &Inherited,
 ) -> io::Result<(UnixStream, OwnedFd)> {
     let (owners, cells) = UnixStream::pair()?;
     // SAFETY: the process has one thread, so the child finds no lock held.
@@ -234,7 +256,7 @@ fn fork_cell(
         -1 => Err(io::Error::last_os_error()),
         0 => {
             drop(owners);
-            cell(worker, cells, limits, own_bytes, program)
+            cell(worker, cells, limits, inherited)
         }
         child => {
             let pid = Pid::from_raw(child).ok_or(io::ErrorKind::Other)?;
@@ -276,13 +298,7 @@ pub(crate) const NO_MEMORY: i32 = 96;
 /// Exit code of a cell whose escape probe the kernel did not stop.
 pub(crate) const NOT_STOPPED: i32 = 98;
 
-fn cell(
-    worker: &mut dyn Worker,
-    stream: UnixStream,
-    limits: &Limits,
-    own_bytes: u64,
-    program: Option<&Filter>,
-) -> ! {
+fn cell(worker: &mut dyn Worker, stream: UnixStream, limits: &Limits, inherited: &Inherited) -> ! {
     let quit = |code| -> ! {
         // SAFETY: exits the process at once; there is nothing to flush or drop.
         unsafe { libc::_exit(code) }
@@ -297,10 +313,11 @@ fn cell(
     }
     confine::close_from(descriptor as u32 + 1);
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-    if confine::limit_cell(limits, own_bytes).is_err() {
+    if confine::limit_cell(limits, inherited.own_bytes).is_err() {
         quit(NOT_CONFINED);
     }
     confine::deny_files();
+    rehearsal::copy_pages(&inherited.written);
     memory::end_without_memory();
     worker.warm();
     let mut channel = Channel::new(stream, limits.message_bytes).keep_open();
@@ -313,8 +330,8 @@ fn cell(
     if confine::start_timer(order.cpu_ms.min(limits.cpu_ms)).is_err() {
         quit(NOT_CONFINED);
     }
-    if let Some(program) = program
-        && program.apply().is_err()
+    if let Some(filter) = &inherited.filter
+        && filter.apply().is_err()
     {
         quit(NOT_CONFINED);
     }

@@ -33,6 +33,10 @@ impl Worker for Tester {
         self.warmed = self.prepared + 1;
     }
 
+    fn rehearsal(&self) -> Vec<Vec<u8>> {
+        vec![b"state".to_vec()]
+    }
+
     fn run(&mut self, job: Vec<u8>, mut channel: Channel) {
         match job.as_slice() {
             b"echo" => {

@@ -17,6 +17,7 @@ use rquickjs::{
     module::Evaluated,
     promise::PromiseState,
 };
+use serde_json::value::RawValue;
 
 use crate::{
     job::{BYTECODE, ExportCall, Failure, FailureKind, Job, Work},
@@ -29,6 +30,14 @@ pub const KIND: &str = "script";
 
 /// Maximum stack of JavaScript calls, in bytes; a thread has 8 MiB.
 const MAX_STACK_BYTES: usize = 1 << 20;
+
+/// Code that does what most does, for [`Worker::rehearsal`].
+const REHEARSAL: &str = "export default async (input, ctx) => {
+    const total = input.items.map((item) => item.price).reduce((sum, price) => sum + price, 0);
+    return { ...input, total, text: `${total.toFixed(2)} EUR`, at: new Date(0).toISOString() };
+};";
+/// Memory limit of that code, in bytes.
+const REHEARSAL_BYTES: u64 = 16 << 20;
 
 /// Runs one code step in a cell.
 #[derive(Default)]
@@ -71,6 +80,24 @@ impl Worker for ScriptWorker {
     fn prepare(&mut self) {
         // Every cell gets its own copy by the fork. Without an engine, the job fails with an error.
         self.engine = Engine::new().ok();
+    }
+
+    fn rehearsal(&self) -> Vec<Vec<u8>> {
+        let input = RawValue::from_string(r#"{"items":[{"price":1.5},{"price":2}]}"#.to_owned());
+        let job = Job {
+            name: "rehearsal.js",
+            code: REHEARSAL.into(),
+            entry: "default",
+            input: input.as_deref().unwrap_or(RawValue::NULL),
+            run: RawValue::NULL,
+            secrets: RawValue::NULL,
+            seed: [1; 4],
+            fixed_now_ms: None,
+            memory_bytes: REHEARSAL_BYTES,
+            work: Work::Run,
+            again: false,
+        };
+        serde_json::to_vec(&job).into_iter().collect()
     }
 
     fn run(&mut self, job: Vec<u8>, channel: Channel) {

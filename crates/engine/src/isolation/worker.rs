@@ -14,7 +14,7 @@ use platen_render::{Format, RenderOptions, Rendered, Renderer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::wire::{self, Failure, Head, Task, decode_job};
+use super::wire::{self, Failure, Head, Task, decode_job, encode_job};
 use crate::{
     Error,
     helpers::{HelperModules, validate_with},
@@ -77,6 +77,13 @@ impl Worker for RenderWorker {
         self.renderer = Some(renderer);
     }
 
+    fn rehearsal(&self) -> Vec<Vec<u8>> {
+        let data = warm_data().to_string();
+        let options = RenderOptions::default();
+        let job = encode_job(Task::Render, data.as_bytes(), &[Format::Pdf], &options, 0);
+        vec![WARM_TEMPLATE.as_bytes().to_vec(), job]
+    }
+
     fn run(&mut self, source: Vec<u8>, mut channel: Channel) {
         // Panic messages go to the client: standard error of a cell leads nowhere.
         std::panic::set_hook(Box::new(|_| {}));
@@ -131,13 +138,18 @@ fn warm(renderer: &Renderer, formats: &[Format]) {
         ..RenderOptions::default()
     };
     let host = Asking(None, 0);
-    let row = serde_json::json!({"date": "2026-01-31", "quantity": 2, "amount": 1234.5});
-    let data = serde_json::json!({"amount": 1, "rows": [row]});
+    let data = warm_data();
     // If warming fails, cells are slower and report the error themselves. The second document of a
     // process is the first that has fonts without instructions at hand.
     for formats in [formats, &[Format::Pdf]] {
         let _ = renderer.render_all(&template, data.clone(), formats, &options, &host);
     }
+}
+
+/// Data of [`WARM_TEMPLATE`].
+fn warm_data() -> Json {
+    let row = serde_json::json!({"date": "2026-01-31", "quantity": 2, "amount": 1234.5});
+    serde_json::json!({"amount": 1, "rows": [row]})
 }
 
 /// Result of a job.
