@@ -22,11 +22,27 @@ struct Tester {
     prepared: u32,
     warmed: u32,
     state: u32,
+    /// Memory of the zygote that the job `touch` writes to.
+    memory: Vec<u8>,
+}
+
+/// Size of [`Tester::memory`] in pages of 4 KiB.
+const PAGES: usize = 256;
+
+/// How often this process has taken a page fault so far.
+fn page_faults() -> i64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the whole `rusage`, for which all zeros is a valid value too.
+    unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init().ru_minflt
+    }
 }
 
 impl Worker for Tester {
     fn prepare(&mut self) {
         self.prepared = 7;
+        self.memory = vec![1; PAGES << 12];
     }
 
     fn warm(&mut self) {
@@ -34,7 +50,7 @@ impl Worker for Tester {
     }
 
     fn rehearsal(&self) -> Vec<Vec<u8>> {
-        vec![b"state".to_vec()]
+        vec![b"touch".to_vec()]
     }
 
     fn run(&mut self, job: Vec<u8>, mut channel: Channel) {
@@ -47,6 +63,16 @@ impl Worker for Tester {
             b"state" => {
                 self.state += 1;
                 let said = format!("{} {} {}", self.prepared, self.warmed, self.state);
+                channel.send(said.as_bytes()).expect("an owner");
+            }
+            b"touch" => {
+                self.state += 1;
+                let before = page_faults();
+                for page in self.memory.chunks_mut(1 << 12) {
+                    page[0] += 1;
+                }
+                let taken = page_faults() - before;
+                let said = format!("{taken} {}", self.memory[0]);
                 channel.send(said.as_bytes()).expect("an owner");
             }
             b"spin" => loop {
@@ -131,6 +157,17 @@ fn every_job_finds_the_state_of_the_zygote() {
         assert_eq!(cell.receive(soon()), Ok(b"7 8 1".to_vec()));
         assert_eq!(cell.end(), Ending::Finished);
     }
+}
+
+fn cells_have_copies_of_what_the_rehearsal_wrote_to() {
+    let mut cell = start(&jail(), "touch");
+    let said = cell.receive(soon()).expect("an answer");
+    let said = String::from_utf8(said).expect("text");
+    let (taken, value) = said.split_once(' ').expect("two numbers");
+    // What the rehearsal wrote is not there, but pages to write to are.
+    assert_eq!(value, "2");
+    let taken: usize = taken.parse().expect("a number");
+    assert!(taken < PAGES / 8, "{taken} page faults for {PAGES} pages");
 }
 
 fn endings_are_told_apart() {
@@ -281,11 +318,15 @@ fn children() -> Vec<String> {
     found
 }
 
-const TESTS: [(&str, fn()); 9] = [
+const TESTS: [(&str, fn()); 10] = [
     ("messages_go_both_ways", messages_go_both_ways),
     (
         "every_job_finds_the_state_of_the_zygote",
         every_job_finds_the_state_of_the_zygote,
+    ),
+    (
+        "cells_have_copies_of_what_the_rehearsal_wrote_to",
+        cells_have_copies_of_what_the_rehearsal_wrote_to,
     ),
     ("endings_are_told_apart", endings_are_told_apart),
     ("escape_probes_fail", escape_probes_fail),
