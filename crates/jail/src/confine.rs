@@ -184,6 +184,7 @@ pub(crate) fn reset_signals() {
     for signal in [
         libc::SIGSEGV,
         libc::SIGBUS,
+        libc::SIGALRM,
         libc::SIGPROF,
         libc::SIGXCPU,
         libc::SIGPIPE,

@@ -9,6 +9,11 @@ use std::{
     os::unix::net::UnixStream,
 };
 
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, waitpid},
+};
+
 use crate::{
     Channel, Worker, memory,
     pages::{self, EXCLUSIVE, Mapping, PRESENT},
@@ -17,12 +22,12 @@ use crate::{
 /// Pages one after another: the address of the first, and their length in bytes.
 pub(crate) type Run = (usize, usize);
 
-/// Most runs that are kept.
-const MOST_RUNS: usize = 2_000;
+/// Most runs that are kept: a report of them fits into any pipe, one of a single page, too.
+const MOST_RUNS: usize = 250;
 /// A page between two runs is copied as well: that costs less than a system call.
 const GAP_PAGES: usize = 1;
 /// How long a rehearsal may take, in seconds.
-const LONGEST_SECONDS: u32 = 10;
+const LONGEST_SECONDS: u32 = 3;
 
 /// Runs the worker's own job in a fork. Returns the pages of this process that it wrote to; none if
 /// that cannot be known. For a process with one thread that can still read `/proc`.
@@ -36,19 +41,20 @@ pub(crate) fn rehearse(worker: &mut dyn Worker, message_bytes: u32) -> Vec<Run> 
 
 fn play(worker: &mut dyn Worker, messages: &[Vec<u8>], message_bytes: u32) -> io::Result<Vec<Run>> {
     let (mut owners, cells) = UnixStream::pair()?;
+    let sending = owners.try_clone()?;
     let (mut report, reporter) = io::pipe()?;
     let mappings = pages::mappings()?;
     // SAFETY: the process has one thread, so the child finds no lock held.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            drop((owners, report));
+            drop((owners, sending, report));
             let channel = Channel::new(cells, message_bytes).keep_open();
             act(worker, channel, reporter, &mappings)
         }
         child => {
             drop((cells, reporter));
-            let mut channel = Channel::new(owners.try_clone()?, message_bytes);
+            let mut channel = Channel::new(sending, message_bytes);
             // A fork that ended early has closed its side, and reports nothing.
             let sent = messages.iter().try_for_each(|it| channel.send(it));
             let mut bytes = Vec::new();
@@ -56,8 +62,8 @@ fn play(worker: &mut dyn Worker, messages: &[Vec<u8>], message_bytes: u32) -> io
                 .shutdown(Shutdown::Write)
                 .and_then(|()| io::copy(&mut owners, &mut io::sink()))
                 .and_then(|_| report.read_to_end(&mut bytes));
-            // SAFETY: waits for the child that was just forked; its status is not asked for.
-            unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+            let ended = Pid::from_raw(child);
+            while let Err(Errno::INTR) = waitpid(ended, WaitOptions::empty()) {}
             sent.and(read)?;
             Ok(decode(&bytes))
         }
@@ -71,7 +77,8 @@ fn act(
     mut reporter: io::PipeWriter,
     mappings: &[Mapping],
 ) -> ! {
-    // SAFETY: takes no pointers; the signal ends this process.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // SAFETY: takes no pointers; the signal ends this process, as its action is the default.
     unsafe { libc::alarm(LONGEST_SECONDS) };
     memory::end_without_memory();
     worker.warm();

@@ -26,7 +26,7 @@ struct Tester {
     memory: Vec<u8>,
 }
 
-/// Size of [`Tester::memory`] in pages of 4 KiB.
+/// Size of [`Tester::memory`], in pages.
 const PAGES: usize = 256;
 
 /// How often this process has taken a page fault so far.
@@ -42,7 +42,7 @@ fn page_faults() -> i64 {
 impl Worker for Tester {
     fn prepare(&mut self) {
         self.prepared = 7;
-        self.memory = vec![1; PAGES << 12];
+        self.memory = vec![1; PAGES * rustix::param::page_size()];
     }
 
     fn warm(&mut self) {
@@ -68,7 +68,7 @@ impl Worker for Tester {
             b"touch" => {
                 self.state += 1;
                 let before = page_faults();
-                for page in self.memory.chunks_mut(1 << 12) {
+                for page in self.memory.chunks_mut(rustix::param::page_size()) {
                     page[0] += 1;
                 }
                 let taken = page_faults() - before;
@@ -160,6 +160,10 @@ fn every_job_finds_the_state_of_the_zygote() {
 }
 
 fn cells_have_copies_of_what_the_rehearsal_wrote_to() {
+    if std::fs::File::open("/proc/self/pagemap").is_err() {
+        // Cells do without.
+        return;
+    }
     let mut cell = start(&jail(), "touch");
     let said = cell.receive(soon()).expect("an answer");
     let said = String::from_utf8(said).expect("text");

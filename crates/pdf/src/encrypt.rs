@@ -1,7 +1,7 @@
 //! Objects that are encrypted while they are written (ISO 32000-2, 7.6): strings, and the data of
 //! streams, with AES-256 in CBC mode, each with an initialization vector of its own.
 
-use std::{collections::BTreeMap, mem::take};
+use std::{collections::BTreeMap, iter::repeat, mem::take};
 
 use aes::{
     Aes256,
@@ -12,6 +12,7 @@ use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 
 use crate::{
     Error,
+    open::{filters, value},
     write::{
         END_OF_STREAM, Places, head, indirect, is_of_the_old_file, plain_table, room_for,
         stream_head, text,
@@ -23,8 +24,6 @@ const BLOCK: usize = 16;
 /// Random bytes that are fetched at a time: a system call for each short string would cost more than
 /// its encryption.
 const RANDOM_BYTES: usize = 4_096;
-/// Name of the filter that this key belongs to.
-pub(crate) const FILTER: &[u8] = b"StdCF";
 
 /// Encrypts the objects of one file.
 pub(crate) struct Cipher {
@@ -124,30 +123,43 @@ fn encrypted_length(length: usize) -> usize {
     BLOCK + (length / BLOCK + 1) * BLOCK
 }
 
-/// Whether the data of a stream stay as they are: it says that another filter than that of the file
-/// encrypts them, or none (7.4.10).
-fn stays_plain(stream: &Stream) -> bool {
-    let Ok(filters) = stream.filters() else {
-        return false;
-    };
-    let Some(place) = filters.iter().position(|name| *name == b"Crypt") else {
-        return false;
-    };
-    let parameters = match stream.dict.get(b"DecodeParms") {
-        Ok(Object::Array(list)) => list.get(place),
-        Ok(one) => Some(one),
-        Err(_) => None,
-    };
-    let name = parameters
-        .and_then(|it| it.as_dict().ok())
-        .and_then(|it| it.get(b"Name").ok())
-        .and_then(|it| it.as_name().ok());
-    name != Some(FILTER)
+/// Takes out of all streams how they were encrypted before (7.4.10): that would name what the file does
+/// not have any more, or leave data open.
+fn forget_crypt_filters(document: &mut Document) {
+    let found = document.objects.iter().filter_map(|(id, object)| {
+        let stream = object.as_stream().ok()?;
+        let names = filters(document, stream)?;
+        if !names.iter().any(|name| name == b"Crypt") {
+            return None;
+        }
+        let parameters = match value(document, &stream.dict, b"DecodeParms") {
+            Some(Object::Array(list)) => list.clone(),
+            Some(one) => vec![one.clone()],
+            None => Vec::new(),
+        };
+        let parameters = parameters.into_iter().chain(repeat(Object::Null));
+        let kept = names.into_iter().zip(parameters);
+        let kept = kept.filter(|(name, _)| name != b"Crypt");
+        let kept = kept.map(|(name, parameters)| (Object::Name(name), parameters));
+        Some((*id, kept.unzip()))
+    });
+    let found: Vec<(ObjectId, (Vec<Object>, Vec<Object>))> = found.collect();
+    for (id, (names, parameters)) in found {
+        if let Some(Object::Stream(stream)) = document.objects.get_mut(&id) {
+            stream.dict.remove(b"Filter");
+            stream.dict.remove(b"DecodeParms");
+            if !names.is_empty() {
+                stream.dict.set("Filter", names);
+                stream.dict.set("DecodeParms", parameters);
+            }
+        }
+    }
 }
 
 /// Serializes a file, encrypts it, and takes its objects. None of them is compressed: streams of
 /// objects would be encrypted, too, and smaller by little.
 pub(crate) fn encrypted(document: &mut Document, cipher: &mut Cipher) -> Result<Vec<u8>, Error> {
+    forget_crypt_filters(document);
     let mut objects = take(&mut document.objects);
     objects.retain(|id, object| id.0 != 0 && !is_of_the_old_file(object));
     let mut file = head(&document.version, &BTreeMap::new());
@@ -170,7 +182,7 @@ pub(crate) fn encrypted(document: &mut Document, cipher: &mut Cipher) -> Result<
 /// Takes the stream with the most data out of the objects.
 fn longest_stream(objects: &mut BTreeMap<ObjectId, Object>) -> Option<(ObjectId, Stream)> {
     let lengths = objects.iter().filter_map(|(id, object)| match object {
-        Object::Stream(stream) if !stays_plain(stream) => Some((stream.content.len(), *id)),
+        Object::Stream(stream) => Some((stream.content.len(), *id)),
         _ => None,
     });
     let (_, id) = lengths.max()?;
@@ -224,10 +236,6 @@ fn indirect_encrypted(
         indirect(file, id, &object);
         return Ok(());
     };
-    if stays_plain(stream) {
-        indirect(file, id, &object);
-        return Ok(());
-    }
     text(file, format_args!("{} {} obj\n", id.0, id.1));
     stream_head(file, &stream.dict, encrypted_length(stream.content.len()));
     cipher.append(file, &stream.content)?;
@@ -279,12 +287,6 @@ mod tests {
             "Contents" => Object::String(b"open contents".to_vec(), StringFormat::Literal),
             "Reason" => secret(),
         };
-        let identity = dictionary! {
-            "Filter" => vec!["Crypt".into()],
-            "DecodeParms" => vec![dictionary! { "Name" => "Identity" }.into()],
-        };
-        let own =
-            dictionary! { "Filter" => "Crypt", "DecodeParms" => dictionary! { "Name" => "StdCF" } };
         let mut document = Document::with_version("1.4");
         let objects = [
             vec![
@@ -301,8 +303,6 @@ mod tests {
             stream(dictionary! {}, b"a short secret"),
             stream(dictionary! {}, b""),
             stream(dictionary! {}, b"sixteen bytes it"),
-            stream(identity, b"open stream"),
-            stream(own, b"secret by name"),
         ];
         let ids: Vec<ObjectId> = objects.map(|it| document.add_object(it)).to_vec();
         document.trailer.set("Root", ids[0]);
@@ -310,7 +310,7 @@ mod tests {
         let (file, read) = written_and_read(&mut document);
         let has = |text: &[u8]| file.windows(text.len()).any(|it| it == text);
         assert!(!has(b"secret") && !has(b"sixteen"));
-        assert!(has(b"open contents") && has(b"open stream"));
+        assert!(has(b"open contents"));
         for id in ids {
             let (mut expected, mut found) = (before[&id].clone(), read.objects[&id].clone());
             for object in [&mut expected, &mut found] {
@@ -321,6 +321,40 @@ mod tests {
             }
             assert_eq!(found, expected);
         }
+    }
+
+    #[test]
+    fn filters_that_encrypted_before_are_taken_out() {
+        let mut document = Document::with_version("1.4");
+        let identity = dictionary! { "Name" => "Identity" };
+        let parameters =
+            document.add_object(vec![identity.into(), dictionary! { "K" => 1 }.into()]);
+        let listed = dictionary! {
+            "Filter" => vec!["Crypt".into(), "ASCIIHexDecode".into()],
+            "DecodeParms" => parameters,
+        };
+        let own = dictionary! {
+            "Filter" => "Crypt",
+            "DecodeParms" => dictionary! { "Name" => "Own" },
+        };
+        let listed = document.add_object(stream(listed, b"73656372657420>"));
+        let own = document.add_object(stream(own, b"secret of 16 byt"));
+        document.trailer.set("Root", parameters);
+        let (file, read) = written_and_read(&mut document);
+        for open in [&b"secret"[..], b"73656372", b"Crypt/", b"/Own"] {
+            assert!(!file.windows(open.len()).any(|it| it == open));
+        }
+        let found = |id| read.get_object(id).and_then(Object::as_stream).expect("it");
+        assert_eq!(found(own).content, b"secret of 16 byt");
+        assert!(!found(own).dict.has(b"Filter") && !found(own).dict.has(b"DecodeParms"));
+        let dict = &found(listed).dict;
+        assert_eq!(found(listed).content, b"73656372657420>");
+        assert_eq!(
+            dict.get(b"Filter").expect("it"),
+            &vec!["ASCIIHexDecode".into()].into()
+        );
+        let expected = vec![dictionary! { "K" => 1 }.into()];
+        assert_eq!(dict.get(b"DecodeParms").expect("it"), &expected.into());
     }
 
     #[test]

@@ -9,8 +9,8 @@ use lopdf::{
 
 use crate::{
     Error, Limits,
-    encrypt::{Cipher, FILTER, encrypted, random},
-    open::{save, with_password},
+    encrypt::{Cipher, encrypted, random},
+    open::{array, resolve, save, with_password},
     page_form::says_archival,
     signature::is_signed,
 };
@@ -117,14 +117,10 @@ pub(crate) fn protect(document: &mut Document, protection: &Protection) -> Resul
         }
     }
     let key: [u8; 32] = random()?;
-    if !document.trailer.has(b"ID") {
-        // Encrypted files need one (7.5.5).
-        let id: [u8; 16] = random()?;
-        let id = Object::String(id.to_vec(), StringFormat::Hexadecimal);
-        document.trailer.set("ID", vec![id.clone(), id]);
-    }
+    let id = file_id(document)?;
+    document.trailer.set("ID", id);
     let filter: Arc<dyn CryptFilter> = Arc::new(Aes256CryptFilter);
-    let name = FILTER.to_vec();
+    let name = b"StdCF".to_vec();
     let version = EncryptionVersion::V5 {
         encrypt_metadata: true,
         crypt_filters: BTreeMap::from([(name.clone(), filter)]),
@@ -143,6 +139,23 @@ pub(crate) fn protect(document: &mut Document, protection: &Protection) -> Resul
     document.trailer.set("Encrypt", number);
     document.version = "2.0".to_owned();
     encrypted(document, &mut Cipher::new(key, number))
+}
+
+/// What tells the file apart, which encrypted files need: direct strings, as those of other objects are
+/// encrypted (7.5.5).
+fn file_id(document: &Document) -> Result<Vec<Object>, Error> {
+    let said = array(document, document.trailer.get(b"ID").ok()).iter();
+    let said: Vec<Object> = said
+        .filter_map(|it| resolve(document, it))
+        .filter(|it| matches!(it, Object::String(..)))
+        .cloned()
+        .collect();
+    if said.len() == 2 {
+        return Ok(said);
+    }
+    let id: [u8; 16] = random()?;
+    let id = Object::String(id.to_vec(), StringFormat::Hexadecimal);
+    Ok(vec![id.clone(), id])
 }
 
 /// Opens an encrypted file with a password of it and writes it without encryption. A file without

@@ -202,12 +202,18 @@ impl CompiledExpression {
                 roots.sort();
                 roots.dedup();
                 let general = plan::Plan::General { expression, roots };
-                match plan::product(&tokens) {
-                    Some(factors) => plan::Plan::Product {
+                if let Some(factors) = plan::product(&tokens) {
+                    plan::Plan::Product {
                         factors,
                         general: Box::new(general),
-                    },
-                    None => general,
+                    }
+                } else if let Some(summed) = plan::summed(&tokens) {
+                    plan::Plan::Summed {
+                        summed,
+                        general: Box::new(general),
+                    }
+                } else {
+                    general
                 }
             }
         };

@@ -25,12 +25,9 @@ pub(super) enum Plan {
     Path(Vec<Box<str>>),
     /// `item.price|currency('EUR')`
     Filtered(Vec<Box<str>>, Filter),
-    /// `items|sum('price')|currency('EUR')`
-    Summed {
-        list: Vec<Box<str>>,
-        sum: Filter,
-        format: Filter,
-    },
+    /// `items|sum('price')|currency('EUR')` of a list in the data; other operands, and mistakes, take
+    /// the general way.
+    Summed { summed: Summed, general: Box<Plan> },
     /// `item.quantity * item.price`: multiplies numbers as minijinja would; other operands take the
     /// general way.
     Product {
@@ -42,6 +39,14 @@ pub(super) enum Plan {
         expression: Expression<'static, 'static>,
         roots: Vec<Box<str>>,
     },
+}
+
+/// What is summed up, and then formatted.
+#[derive(Debug)]
+pub(super) struct Summed {
+    list: Vec<Box<str>>,
+    sum: Filter,
+    format: Filter,
 }
 
 /// A filter with constant arguments that is evaluated without minijinja.
@@ -93,17 +98,17 @@ pub(super) fn fast(tokens: &[Token<'_>]) -> Option<Plan> {
     if rest.is_empty() {
         return Some(Plan::Path(path));
     }
-    let (first, rest) = leading_filter(rest)?;
-    if rest.is_empty() {
-        return Some(Plan::Filtered(path, first));
-    }
+    let (filter, rest) = leading_filter(rest)?;
+    rest.is_empty().then_some(Plan::Filtered(path, filter))
+}
+
+/// A list that is summed up, and then formatted.
+pub(super) fn summed(tokens: &[Token<'_>]) -> Option<Summed> {
+    let (list, rest) = leading_path(tokens)?;
+    let (sum, rest) = leading_filter(rest)?;
     let (format, rest) = leading_filter(rest)?;
-    let is_fast = rest.is_empty() && first.sums_up() && format.formats();
-    is_fast.then_some(Plan::Summed {
-        list: path,
-        sum: first,
-        format,
-    })
+    let is_one = rest.is_empty() && sum.sums_up() && format.formats();
+    is_one.then_some(Summed { list, sum, format })
 }
 
 /// The filter at the start of `tokens`, with a constant argument at most, and the remaining tokens.
@@ -184,10 +189,10 @@ impl Plan {
         match self {
             Self::Path(path) => resolve(path, scope),
             Self::Filtered(path, filter) => filter.apply(resolve(path, scope)?, evaluation),
-            Self::Summed { list, sum, format } => {
-                let value = sum.apply(resolve(list, scope)?, evaluation)?;
-                format.apply(value, evaluation)
-            }
+            Self::Summed { summed, general } => match summed.evaluate(scope, evaluation) {
+                Some(value) => Ok(value),
+                None => general.evaluate(scope, evaluation),
+            },
             Self::Product { factors, general } => match multiply(factors, scope) {
                 Some(value) => Ok(Evaluated::Dynamic(value)),
                 None => general.evaluate(scope, evaluation),
@@ -201,6 +206,19 @@ impl Plan {
                 Ok(Evaluated::Dynamic(value))
             }
         }
+    }
+}
+
+impl Summed {
+    /// `None` for anything but a list, and for mistakes.
+    fn evaluate<'s>(&self, scope: &Scope<'s>, evaluation: &Evaluation) -> Option<Evaluated<'s>> {
+        let list = match scope.resolve(&self.list) {
+            Ok(Found::Json(json)) if json.is_array() => Evaluated::Json(json),
+            Ok(Found::Rows(rows)) => Evaluated::Rows(rows),
+            _ => return None,
+        };
+        let value = self.sum.apply(list, evaluation).ok()?;
+        self.format.apply(value, evaluation).ok()
     }
 }
 

@@ -2,8 +2,10 @@
 //! own.
 
 mod background;
+mod cases;
 mod helpers;
 mod pages;
+mod rehearsal;
 
 use std::{
     io::Write,
@@ -15,6 +17,7 @@ use std::{
     time::Duration,
 };
 
+use cases::cases;
 use platen_engine::{
     Data, Engine, Error, Isolation, IsolationError, IsolationSettings, Job, Origin, PageWorker,
     Product, RenderWorker,
@@ -49,18 +52,6 @@ fn options() -> RenderOptions {
     RenderOptions {
         now_unix_seconds: Some(1_700_000_000),
         ..RenderOptions::default()
-    }
-}
-
-/// Folders below `path` that hold a template, with their data.
-fn cases(path: &Path, found: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(path).expect("a folder");
-    for entry in entries.map(|entry| entry.expect("an entry").path()) {
-        if entry.join("template.json").is_file() && entry.join("data.json").is_file() {
-            found.push(entry);
-        } else if entry.is_dir() {
-            cases(&entry, found);
-        }
     }
 }
 
@@ -420,7 +411,8 @@ fn every_rendering_has_a_process_of_its_own() {
     assert!(isolation.jail().snapshot().forked >= before + 10);
 }
 
-const TESTS: [(&str, fn()); 13] = [
+const TESTS: [(&str, fn()); 14] = [
+    ("rehearsals_succeed", rehearsal::rehearsals_succeed),
     (
         "damaged_backgrounds_are_mistakes",
         background::damaged_backgrounds_are_mistakes,
