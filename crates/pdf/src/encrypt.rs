@@ -140,11 +140,13 @@ fn forget_crypt_filters(document: &mut Document) {
         let parameters = parameters.into_iter().chain(repeat(Object::Null));
         let kept = names.into_iter().zip(parameters);
         let kept = kept.filter(|(name, _)| name != b"Crypt");
-        let kept = kept.map(|(name, parameters)| (Object::Name(name), parameters));
-        Some((*id, kept.unzip()))
+        Some((*id, kept.collect::<Vec<_>>()))
     });
-    let found: Vec<(ObjectId, (Vec<Object>, Vec<Object>))> = found.collect();
-    for (id, (names, parameters)) in found {
+    for (id, kept) in found.collect::<Vec<_>>() {
+        let (names, parameters): (Vec<_>, Vec<_>) = kept
+            .into_iter()
+            .map(|(name, parameters)| (Object::Name(name), parameters))
+            .unzip();
         if let Some(Object::Stream(stream)) = document.objects.get_mut(&id) {
             stream.dict.remove(b"Filter");
             stream.dict.remove(b"DecodeParms");
