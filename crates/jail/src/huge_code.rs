@@ -6,7 +6,7 @@
 //! file was. Nothing changes where the kernel has no huge pages: copies in small pages would cost
 //! each fork more than the faults.
 
-use std::{fs, io, ptr};
+use std::{cell::Cell, fs, io, ptr};
 
 use crate::pages::{self, Mapping, PRESENT};
 
@@ -26,11 +26,24 @@ struct Stretch {
 /// Moves what this process has used of its program into huge pages, as far as there are some. For a
 /// process with one thread that can still read `/proc`. Returns how many bytes were moved.
 pub(crate) fn move_program() -> usize {
-    let mut moved = 0;
+    let mut copies: Vec<(Stretch, Memory)> = Vec::new();
     for stretch in used() {
-        match move_stretch(stretch) {
-            Ok(()) => moved += stretch.end - stretch.start,
-            Err(_) => break,
+        let copy = Memory::new(stretch.end - stretch.start);
+        // The first one shows whether there are any, before all of this memory is used.
+        match copy {
+            Some(copy) if !copies.is_empty() || copy.begins_huge() => {
+                copy.fill(stretch);
+                copies.push((stretch, copy));
+            }
+            _ => break,
+        }
+    }
+    // Read once: the kernel walks all pages of the process for it.
+    let smaps = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+    let mut moved = 0;
+    for (stretch, copy) in copies {
+        if huge_bytes(&smaps, copy.start) >= copy.size && copy.replace(stretch) {
+            moved += stretch.end - stretch.start;
         }
     }
     moved
@@ -93,81 +106,103 @@ fn well_used(stretch: Stretch, counts: impl Iterator<Item = usize>) -> Vec<Stret
     parts
 }
 
-fn move_stretch(stretch: Stretch) -> io::Result<()> {
-    let size = stretch.end - stretch.start;
-    let (whole, copy) = huge_pages(size)?;
-    let source: *const u8 = ptr::with_exposed_provenance(stretch.start);
-    let protection = match stretch.is_code {
-        true => libc::PROT_READ | libc::PROT_EXEC,
-        false => libc::PROT_READ,
-    };
-    // SAFETY: both ranges have `size` bytes and do not overlap; nobody writes to what is read from
-    // the file. The first byte shows whether there are huge pages, before all memory is used. The move replaces the stretch by the same bytes with the same protection, in one
-    // system call; references to them stay valid.
-    let result = unsafe {
-        copy.cast::<u8>().write(0);
-        let are_huge = is_huge(copy.addr(), HUGE) && {
-            ptr::copy_nonoverlapping(source, copy.cast::<u8>(), size);
-            is_huge(copy.addr(), size)
+/// Memory of whole huge pages, if the kernel has them; unmapped at the end, where it was not moved.
+struct Memory {
+    /// The mapping, which begins before the first place where a huge page can be.
+    whole: *mut libc::c_void,
+    start: usize,
+    size: usize,
+    is_moved: Cell<bool>,
+}
+
+impl Memory {
+    /// Memory of `size` bytes, which is a multiple of [`HUGE`].
+    fn new(size: usize) -> Option<Self> {
+        // SAFETY: a new private mapping, which nothing else refers to.
+        let whole = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                size + HUGE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
         };
-        if !are_huge {
-            Err(io::ErrorKind::OutOfMemory.into())
-        } else if libc::mprotect(copy, size, protection) != 0
-            || libc::mremap(
-                copy,
-                size,
-                size,
-                libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED,
-                ptr::with_exposed_provenance_mut::<libc::c_void>(stretch.start),
-            ) == libc::MAP_FAILED
-        {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
+        if whole == libc::MAP_FAILED {
+            return None;
         }
-    };
-    let end = whole.addr() + size + HUGE;
-    let rest = match result {
-        Ok(()) => vec![(whole.addr(), copy.addr()), (copy.addr() + size, end)],
-        Err(_) => vec![(whole.addr(), end)],
-    };
-    for (from, to) in rest {
-        // SAFETY: a part of the mapping of `huge_pages` that was not moved; nothing refers to it. An
-        // empty range is an error, and nothing happens.
-        unsafe { libc::munmap(ptr::with_exposed_provenance_mut(from), to - from) };
+        let start = whole.expose_provenance().next_multiple_of(HUGE);
+        let memory = Self {
+            whole,
+            start,
+            size,
+            is_moved: Cell::new(false),
+        };
+        // SAFETY: the range is within the mapping. A kernel without huge pages answers with an
+        // error; the mapping then has small ones.
+        unsafe { libc::madvise(memory.pointer().cast(), size, libc::MADV_HUGEPAGE) };
+        Some(memory)
     }
-    result
+
+    fn pointer(&self) -> *mut u8 {
+        ptr::with_exposed_provenance_mut(self.start)
+    }
+
+    /// Whether its first page is a huge one.
+    fn begins_huge(&self) -> bool {
+        // SAFETY: the memory is mapped and writable.
+        unsafe { self.pointer().write(0) };
+        let smaps = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+        huge_bytes(&smaps, self.start) >= HUGE
+    }
+
+    /// Copies what is mapped at a stretch, which is as long.
+    fn fill(&self, stretch: Stretch) {
+        let source: *const u8 = ptr::with_exposed_provenance(stretch.start);
+        // SAFETY: both ranges have `size` bytes and do not overlap; nobody writes to what is read
+        // from the file.
+        unsafe { ptr::copy_nonoverlapping(source, self.pointer(), self.size) };
+    }
+
+    /// Moves it to where the stretch is that it was filled with. Whether that was done.
+    fn replace(&self, stretch: Stretch) -> bool {
+        let protection = match stretch.is_code {
+            true => libc::PROT_READ | libc::PROT_EXEC,
+            false => libc::PROT_READ,
+        };
+        // SAFETY: replaces the stretch by the same bytes with the same protection, in one system
+        // call; references to them stay valid.
+        let is_moved = unsafe {
+            let copy = self.pointer().cast();
+            libc::mprotect(copy, self.size, protection) == 0
+                && libc::mremap(
+                    copy,
+                    self.size,
+                    self.size,
+                    libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED,
+                    ptr::with_exposed_provenance_mut::<libc::c_void>(stretch.start),
+                ) != libc::MAP_FAILED
+        };
+        self.is_moved.set(is_moved);
+        is_moved
+    }
 }
 
-/// A new mapping of `size` bytes and one huge page, and the first place in it where a huge page can
-/// be.
-fn huge_pages(size: usize) -> io::Result<(*mut libc::c_void, *mut libc::c_void)> {
-    // SAFETY: a new private mapping, which nothing else refers to.
-    let whole = unsafe {
-        libc::mmap(
-            ptr::null_mut(),
-            size + HUGE,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        )
-    };
-    if whole == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let begin = self.whole.addr();
+        let end = begin + self.size + HUGE;
+        let rest = match self.is_moved.get() {
+            true => vec![(begin, self.start), (self.start + self.size, end)],
+            false => vec![(begin, end)],
+        };
+        for (from, to) in rest {
+            // SAFETY: a part of the own mapping that was not moved; nothing refers to it. An empty
+            // range is an error, and nothing happens.
+            unsafe { libc::munmap(ptr::with_exposed_provenance_mut(from), to - from) };
+        }
     }
-    let start = whole.expose_provenance().next_multiple_of(HUGE);
-    let copy = ptr::with_exposed_provenance_mut(start);
-    // SAFETY: the range is within the mapping. A kernel without huge pages answers with an error,
-    // which `is_huge` notices.
-    unsafe { libc::madvise(copy, size, libc::MADV_HUGEPAGE) };
-    Ok((whole, copy))
-}
-
-/// Whether the mapping at `start` has `size` bytes of huge pages.
-fn is_huge(start: usize, size: usize) -> bool {
-    let text = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-    huge_bytes(&text, start) >= size
 }
 
 /// The huge pages of the mapping that contains `address`, in bytes, as `/proc/self/smaps` says.
