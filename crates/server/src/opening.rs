@@ -92,6 +92,8 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
     };
     let strangers =
         (config.render_isolation == RenderIsolation::Auto).then(|| start_isolation(&config));
+    let sandbox = start_code_sandbox(&config);
+    let engine = load_engine(&config);
     let redis = stores::redis(&config)?;
     let (store, database_lock) = Stores::open(&config, how, redis).map_err(failed)?;
     let (fleet, is_follower) = (store.peers(), follower.is_some());
@@ -108,9 +110,8 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
     let sessions = Sessions::new(Arc::clone(&files.key), config.bind.iter().all(is_tls));
     let metrics = Arc::new(Metrics::default());
     let results = Results::new(&config, files.results, files.key, Arc::clone(&metrics));
-    let sandbox = Arc::new(Sandbox::new(&config));
     let signatures = config.signature.open().map_err(Error::Config)?;
-    let engine = Engine::new(&config.fonts())
+    let engine = engine()
         .with_signatures(signatures)
         .with_pages_in(config.isolation());
     let mut engine = engine.with_helpers({
@@ -163,9 +164,36 @@ fn start_isolation(config: &Config) -> Box<IsolationSource> {
     };
     let source = Arc::new(move || started.get_or_init(&start).clone());
     let early = Arc::clone(&source);
-    // Without a thread, the first use starts them.
-    let _ = std::thread::Builder::new()
-        .name("start-sandboxes".to_owned())
-        .spawn(move || drop(early()));
+    beside("start-sandboxes", move || drop(early()));
     Box::new(move || source())
+}
+
+/// Loads fonts in a thread: opening the database waits for the disk meanwhile. The function that it
+/// returns waits for the engine that has them.
+fn load_engine(config: &Config) -> impl FnOnce() -> Engine + use<> {
+    let fonts = config.fonts();
+    let own = fonts.clone();
+    let loading = std::thread::Builder::new()
+        .name("load-fonts".to_owned())
+        .spawn(move || Engine::new(&own));
+    move || match loading {
+        Ok(thread) => thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Err(_) => Engine::new(&fonts),
+    }
+}
+
+/// Starts the sandbox for code in a thread. The first use waits for it.
+fn start_code_sandbox(config: &Config) -> Arc<Sandbox> {
+    let sandbox = Arc::new(Sandbox::new(config));
+    let early = Arc::clone(&sandbox);
+    beside("start-code-sandbox", move || drop(early.runner()));
+    sandbox
+}
+
+/// Starts in a thread of this name what the first use would start otherwise, as without a thread.
+fn beside(name: &str, start: impl FnOnce() + Send + 'static) {
+    let builder = std::thread::Builder::new().name(name.to_owned());
+    let _ = builder.spawn(start);
 }
