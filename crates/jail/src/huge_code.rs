@@ -6,7 +6,7 @@
 //! file was. Nothing changes where the kernel has no huge pages: copies in small pages would cost
 //! each fork more than the faults.
 
-use std::{cell::Cell, fs, io, ptr};
+use std::{fs, io, ptr};
 
 use crate::pages::{self, Mapping, PRESENT};
 
@@ -41,7 +41,7 @@ pub(crate) fn move_program() -> usize {
     // Read once: the kernel walks all pages of the process for it.
     let smaps = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
     let mut moved = 0;
-    for (stretch, copy) in copies {
+    for (stretch, mut copy) in copies {
         if huge_bytes(&smaps, copy.start) >= copy.size && copy.replace(stretch) {
             moved += stretch.end - stretch.start;
         }
@@ -112,7 +112,7 @@ struct Memory {
     whole: *mut libc::c_void,
     start: usize,
     size: usize,
-    is_moved: Cell<bool>,
+    is_moved: bool,
 }
 
 impl Memory {
@@ -137,7 +137,7 @@ impl Memory {
             whole,
             start,
             size,
-            is_moved: Cell::new(false),
+            is_moved: false,
         };
         // SAFETY: the range is within the mapping. A kernel without huge pages answers with an
         // error; the mapping then has small ones.
@@ -166,14 +166,14 @@ impl Memory {
     }
 
     /// Moves it to where the stretch is that it was filled with. Whether that was done.
-    fn replace(&self, stretch: Stretch) -> bool {
+    fn replace(&mut self, stretch: Stretch) -> bool {
         let protection = match stretch.is_code {
             true => libc::PROT_READ | libc::PROT_EXEC,
             false => libc::PROT_READ,
         };
         // SAFETY: replaces the stretch by the same bytes with the same protection, in one system
         // call; references to them stay valid.
-        let is_moved = unsafe {
+        self.is_moved = unsafe {
             let copy = self.pointer().cast();
             libc::mprotect(copy, self.size, protection) == 0
                 && libc::mremap(
@@ -184,8 +184,7 @@ impl Memory {
                     ptr::with_exposed_provenance_mut::<libc::c_void>(stretch.start),
                 ) != libc::MAP_FAILED
         };
-        self.is_moved.set(is_moved);
-        is_moved
+        self.is_moved
     }
 }
 
@@ -193,7 +192,7 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let begin = self.whole.addr();
         let end = begin + self.size + HUGE;
-        let rest = match self.is_moved.get() {
+        let rest = match self.is_moved {
             true => vec![(begin, self.start), (self.start + self.size, end)],
             false => vec![(begin, end)],
         };
