@@ -196,6 +196,13 @@ impl Cell {
         (self.requests > 0).then(|| seconds * 1e3 / self.requests as f64)
     }
 
+    /// Processor time of the clients per request, in milliseconds.
+    #[must_use]
+    pub fn client_cpu_ms(&self) -> Option<f64> {
+        let seconds = self.client_cpu_seconds?;
+        (self.requests > 0).then(|| seconds * 1e3 / self.requests as f64)
+    }
+
     /// `3/500`, followed by the reasons: `3/500 (503: 3)`.
     #[must_use]
     pub fn failures_of_requests(&self) -> String {

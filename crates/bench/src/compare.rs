@@ -37,6 +37,8 @@ pub struct Comparison {
     pub unknown: usize,
     /// Number of cells that only one run has.
     pub alone: usize,
+    /// Packs of quick runs, and why they are quick.
+    pub quick: Vec<String>,
 }
 
 /// Compares the packs of two runs; cells are joined by their names and numbers of clients.
@@ -44,7 +46,17 @@ pub struct Comparison {
 pub fn compare(before: &[Results], after: &[Results]) -> Comparison {
     let old: Vec<&Cell> = before.iter().flat_map(|results| &results.cells).collect();
     let new: Vec<&Cell> = after.iter().flat_map(|results| &results.cells).collect();
-    let mut comparison = Comparison::default();
+    let quick = [("before", before), ("after", after)].map(|(which, packs)| {
+        let quick = packs
+            .iter()
+            .filter_map(|it| Some((&it.pack, it.how_quick()?)));
+        let named = quick.map(|(pack, why)| format!("{which}, {pack}: {why}"));
+        named.collect::<Vec<_>>()
+    });
+    let mut comparison = Comparison {
+        quick: quick.concat(),
+        ..Comparison::default()
+    };
     for cell in &old {
         let is_same = |other: &&&Cell| {
             other.name == cell.name
@@ -117,8 +129,12 @@ impl Comparison {
             true => "No cell differs by more than its interval.\n".to_owned(),
             false => table.to_string(),
         };
+        let quick = match self.quick.is_empty() {
+            true => String::new(),
+            false => format!("Quick runs: {}.\n\n", self.quick.join("; ")),
+        };
         format!(
-            "{changes}\n{} cells differ by more than their intervals, {} do not; {} cannot be \
+            "{quick}{changes}\n{} cells differ by more than their intervals, {} do not; {} cannot be \
              compared, and {} are in one run only.\n",
             self.changes.len(),
             self.same,
@@ -199,6 +215,15 @@ mod tests {
             compare(&[], &[])
                 .to_markdown()
                 .starts_with("No cell differs")
+        );
+        let quick = Results {
+            pack: "render".to_owned(),
+            ..run(&[(Document::Pdf1p, 2.0, 9)])
+        };
+        let text = compare(&[quick], &[]).to_markdown();
+        assert!(
+            text.starts_with("Quick runs: before, render: its effort"),
+            "{text}"
         );
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     markdown::ms,
     name::{Document, RenderName},
     rounds::Ratio,
+    sizing,
 };
 
 const OPEN: &str = "<!-- figure: ";
@@ -34,7 +35,7 @@ const UNITS: [&str; 15] = [
 ];
 
 /// The figures of a run by their names.
-fn figures(packs: &[Results]) -> Vec<(&'static str, String)> {
+fn figures(packs: &[Results]) -> Vec<(String, String)> {
     let of = |wanted: RenderName| {
         let mut cells = packs.iter().flat_map(|results| &results.cells);
         cells.find(move |cell| cell.name == Name::Render(wanted) && !cell.is_void())
@@ -63,7 +64,8 @@ fn figures(packs: &[Results]) -> Vec<(&'static str, String)> {
     ];
     let known = all.into_iter();
     known
-        .filter_map(|(name, figure)| Some((name, figure?)))
+        .filter_map(|(name, figure)| Some((name.to_owned(), figure?)))
+        .chain(sizing::figures(packs))
         .collect()
 }
 

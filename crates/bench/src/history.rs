@@ -148,11 +148,13 @@ pub fn chart(runs: &[&[Results]]) -> Chart {
     })
 }
 
-/// Version and day of a run.
+/// Version and day of a run, and whether a pack of it is quick.
 fn label(packs: &[Results]) -> String {
+    let is_quick = packs.iter().any(|results| results.how_quick().is_some());
     packs.first().map_or_else(String::new, |results| {
         let it = &results.environment;
-        format!("{}, {}", it.version, it.date)
+        let kind = if is_quick { ", quick" } else { "" };
+        format!("{}, {}{kind}", it.version, it.date)
     })
 }
 
@@ -179,6 +181,8 @@ mod tests {
             ..Results::default()
         };
         results.environment.version = version.to_owned();
+        results.pack = "render".to_owned();
+        results.effort = (version != "0.1.0").then_some(crate::render::WHOLE);
         vec![results]
     }
 
@@ -195,6 +199,10 @@ mod tests {
         let wanted = [("PDF, 1 page".to_owned(), vec![(1.0, 1.0), (3.0, 2.0)])];
         assert_eq!(lines.series, wanted);
         assert_eq!(lines.marks.len(), 6);
+        let quick: Vec<bool> = (lines.marks.iter())
+            .map(|(_, text)| text.ends_with(", quick"))
+            .collect();
+        assert_eq!(quick, [false, true, false, false, false, false]);
         let svg = chart.to_svg();
         assert!(svg.contains("0.2.0") && !svg.contains("NaN"), "{svg}");
     }

@@ -7,6 +7,7 @@
 pub mod cell;
 pub mod client;
 pub mod compare;
+pub mod coverage;
 pub mod cpu;
 mod cpu_group;
 pub mod effort;
@@ -34,6 +35,7 @@ pub mod report;
 pub mod results;
 mod results_writer;
 pub mod rounds;
+mod sizing;
 pub mod target;
 pub mod text;
 

@@ -53,6 +53,9 @@ impl Results {
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let mut text = format!("# `{}`\n\n", self.command);
+        if let Some(why) = self.how_quick() {
+            let _ = writeln!(text, "**Draft, a quick run**: {why}.\n");
+        }
         for block in blocks(self) {
             let _ = writeln!(text, "## {}\n\n{}", block.title, block.body);
         }
@@ -76,8 +79,10 @@ mod tests {
         assert!(results.how_quick().is_some(), "nobody knows");
         results.effort = Some(render::QUICK);
         let why = results.how_quick().unwrap();
+        assert!(results.to_markdown().contains("a quick run**: 120"));
         assert!(why.starts_with("120 instead of 500 a round"), "{why}");
         results.effort = Some(render::WHOLE);
         assert_eq!(results.how_quick(), None);
+        assert!(!results.to_markdown().contains("quick"));
     }
 }

@@ -1,7 +1,7 @@
 //! What keeps results from being published as final figures. A page of results with such obstacles
 //! is a draft, and says so at every table.
 
-use crate::{Results, environment::Environment, gaps::gaps, packs::PACKS};
+use crate::{Results, coverage::missing, environment::Environment, gaps::gaps, packs::PACKS};
 
 /// With more processor cores busy before a run, its row must say so.
 pub const QUIET_LOAD: f64 = 0.5;
@@ -60,6 +60,7 @@ fn of_pack(results: &Results) -> Vec<String> {
     for cell in results.cells.iter().filter(|cell| cell.is_void()) {
         found.push(format!("{pack}: requests of {} failed", cell.id()));
     }
+    found.extend(missing(results));
     found.extend(gaps(results));
     found
 }

@@ -155,7 +155,7 @@ fn head_of(servers: &[Of<'_>]) -> Vec<String> {
     head.extend(
         servers
             .iter()
-            .map(|(name, _)| format!("{name}, CPU per request")),
+            .map(|(name, _)| format!("{name}, CPU per request, server / client")),
     );
     head.push("p99 / p50".to_owned());
     head.push("n, 95 % interval of the median rate".to_owned());
@@ -260,7 +260,9 @@ fn of_socket(results: &Results, socket: SocketKind) -> Table {
         });
         row.extend(ratios.into_iter().skip(1));
         row.extend(every(&|cell| {
-            maybe(cell.and_then(Cell::server_cpu_ms), fine)
+            let server = maybe(cell.and_then(Cell::server_cpu_ms), fine);
+            let client = maybe(cell.and_then(Cell::client_cpu_ms), fine);
+            format!("{server} / {client}")
         }));
         let times = cell.client.as_ref();
         row.push(maybe(times, |it| {

@@ -142,10 +142,8 @@ fn cells<'a>(cells: impl Iterator<Item = (Document, &'a Cell)>) -> Table {
 
 /// Processor time per request: of the service, and of the client.
 fn processor(cell: &Cell) -> String {
-    let client = cell.client_cpu_seconds;
-    let client = client.map(|seconds| seconds * 1e3 / cell.requests.max(1) as f64);
     match cell.server_cpu_ms() {
-        Some(server) => format!("{} / {}", ms(server), maybe(client, ms)),
+        Some(server) => format!("{} / {}", ms(server), maybe(cell.client_cpu_ms(), ms)),
         None => MISSING.to_owned(),
     }
 }

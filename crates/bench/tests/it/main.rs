@@ -31,11 +31,12 @@ fn the_page_says_what_the_results_say() {
 }
 
 #[test]
-fn the_readme_says_what_the_results_say() {
+fn the_readme_and_the_guide_say_what_the_results_say() {
     let is_check = std::env::var_os("UPDATE").is_none();
-    let readme = root().join("README.md");
-    if let Err(error) = update_figures(&readme, &published(), is_check) {
-        panic!("{error}\n{}", error.hint().unwrap_or_default());
+    for document in ["README.md", "docs/guides/sizing.md"] {
+        if let Err(error) = update_figures(&root().join(document), &published(), is_check) {
+            panic!("{error}\n{}", error.hint().unwrap_or_default());
+        }
     }
 }
 

@@ -73,11 +73,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         if !arguments.packs.is_empty() && !arguments.packs.iter().any(|it| it == pack) {
             continue;
         }
-        // The packs before may have written into the tree.
-        let environment = Environment {
-            commit: first.commit.clone(),
-            ..environment()
-        };
+        let environment = same_tree(&first, environment());
         let measured = measure(pack, arguments, output)?;
         match measured {
             Ok(recorder) => {
@@ -99,6 +95,19 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         ));
     }
     Ok(ExitCode::from(if is_void { 2 } else { 0 }))
+}
+
+/// An environment whose tree is called as it was at first, as the packs before have written into it;
+/// unless it is one of another commit by now.
+fn same_tree(first: &Environment, now: Environment) -> Environment {
+    let plain = |it: &Environment| it.commit.trim_end_matches("-dirty").to_owned();
+    match plain(first) == plain(&now) {
+        true => Environment {
+            commit: first.commit.clone(),
+            ..now
+        },
+        false => now,
+    }
 }
 
 /// The outer failure is of this command, the inner one of the pack.

@@ -30,9 +30,14 @@ pub struct Arguments {
     /// Document with the markers to fill in.
     #[arg(long, value_name = "FILE", default_value = "docs/benchmarks.md")]
     document: PathBuf,
-    /// Document whose prose has figures to fill in.
-    #[arg(long, value_name = "FILE", default_value = "README.md")]
-    readme: PathBuf,
+    /// Documents whose prose has figures to fill in, separated by commas.
+    #[arg(
+        long,
+        value_name = "FILES",
+        value_delimiter = ',',
+        default_value = "README.md,docs/guides/sizing.md"
+    )]
+    prose: Vec<PathBuf>,
     /// Publish results that are not final: of quick runs, of a modified tree or with gaps. Every
     /// table says that it is a draft.
     #[arg(long)]
@@ -55,7 +60,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         (false, false) => Some(Status::Final),
     };
     update(&arguments.document, &published, status, arguments.check)?;
-    update_figures(&arguments.readme, &published, arguments.check)?;
+    for document in &arguments.prose {
+        update_figures(document, &published, arguments.check)?;
+    }
     for gap in published.packs.iter().flat_map(gaps) {
         say(format_args!("warning: {gap}"));
     }
