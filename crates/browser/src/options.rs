@@ -127,6 +127,12 @@ impl ExtraHeader {
         })
     }
 
+    /// The name of the program that all requests get, which scripts of the page are to read, too.
+    pub(crate) fn user_agent(&self) -> Option<&str> {
+        let is_it = self.scope.is_none() && self.name.eq_ignore_ascii_case("user-agent");
+        is_it.then_some(&self.value)
+    }
+
     /// Name and value, if requests to `url` get the header.
     pub(crate) fn of(&self, url: &str) -> Option<(String, String)> {
         let is_meant = self.scope.as_ref().is_none_or(|scope| scope.is_match(url));

@@ -15,11 +15,14 @@ use std::{
 };
 
 use bytes::Bytes;
+use platen_jail::Mapped;
 
 pub use self::reader::Reader;
 
 /// Size of one write from a file, in bytes.
 const CHUNK_BYTES: usize = 256 << 10;
+/// From this size on a file is mapped instead of read, in bytes: shorter ones are read sooner.
+const MAPPED_BYTES: u64 = 1 << 20;
 
 /// Content in memory or in a file.
 #[derive(Clone, Debug)]
@@ -35,16 +38,23 @@ pub enum Content {
 pub struct Spooled {
     file: Arc<File>,
     size_bytes: u64,
+    /// Whether nobody else can open the file, and so nobody shortens it.
+    is_private: bool,
     _permit: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Spooled {
-    /// A complete file of `size_bytes`, with a permit for its space on disk.
+    /// A complete file of `size_bytes` that never had a name, with a permit for its space on disk.
     #[must_use]
-    pub fn new(file: File, size_bytes: u64, permit: Option<Arc<dyn Any + Send + Sync>>) -> Self {
+    pub fn unnamed(
+        file: File,
+        size_bytes: u64,
+        permit: Option<Arc<dyn Any + Send + Sync>>,
+    ) -> Self {
         Self {
             file: Arc::new(file),
             size_bytes,
+            is_private: true,
             _permit: permit,
         }
     }
@@ -68,14 +78,30 @@ impl fmt::Debug for Spooled {
     }
 }
 
+/// A file as memory. Its space on disk is taken as long as this exists, so the permit is, too.
+struct Mapping {
+    mapped: Mapped,
+    _content: Spooled,
+}
+
+impl AsRef<[u8]> for Mapping {
+    fn as_ref(&self) -> &[u8] {
+        self.mapped.as_ref()
+    }
+}
+
 impl Content {
-    /// Takes over a complete file.
+    /// Takes over a complete file, which other programs may have open.
     ///
     /// # Errors
     /// If its size cannot be read.
     pub fn of_file(file: File) -> io::Result<Self> {
         let size_bytes = file.metadata()?.len();
-        Ok(Self::Spooled(Spooled::new(file, size_bytes, None)))
+        let spooled = Spooled::unnamed(file, size_bytes, None);
+        Ok(Self::Spooled(Spooled {
+            is_private: false,
+            ..spooled
+        }))
     }
 
     /// Length in bytes.
@@ -99,13 +125,21 @@ impl Content {
         }
     }
 
-    /// Reads all of it into memory. Blocks on the disk.
+    /// All of it: a private file is mapped, so that it takes no memory of its own, others are read into
+    /// memory. Blocks on the disk.
     ///
     /// # Errors
     /// If the file cannot be read.
     pub fn read(&self) -> io::Result<Bytes> {
         match self {
             Self::Held(bytes) => Ok(bytes.clone()),
+            Self::Spooled(spooled) if spooled.is_private && spooled.size_bytes >= MAPPED_BYTES => {
+                let mapped = Mapped::new(&spooled.file, spooled.size_bytes as usize)?;
+                Ok(Bytes::from_owner(Mapping {
+                    mapped,
+                    _content: spooled.clone(),
+                }))
+            }
             Self::Spooled(spooled) => {
                 let mut bytes = vec![0; spooled.size_bytes as usize];
                 spooled.file.read_exact_at(&mut bytes, 0)?;
@@ -183,14 +217,36 @@ mod tests {
     }
 
     #[test]
+    fn a_private_file_is_mapped_and_outlives_its_content() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![7; MAPPED_BYTES as usize]).unwrap();
+        let other = file.try_clone().unwrap();
+        let private = Content::Spooled(Spooled::unnamed(file, MAPPED_BYTES, None));
+        let shared = Content::of_file(other.try_clone().unwrap()).unwrap();
+        let (mapped, read) = (private.read().unwrap(), shared.read().unwrap());
+        drop((private, shared));
+        // What is written afterwards shows which of them is a copy.
+        other.write_all_at(&[8], 0).unwrap();
+        assert_eq!((mapped[0], read[0]), (8, 7));
+        assert!(mapped[1..] == read[1..]);
+    }
+
+    #[test]
     fn a_permit_is_held_until_the_last_clone() {
         let permit = Arc::new(());
         let held: Arc<dyn Any + Send + Sync> = Arc::<()>::clone(&permit);
-        let spooled = Spooled::new(tempfile::tempfile().unwrap(), 0, Some(held));
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![7; MAPPED_BYTES as usize]).unwrap();
+        let spooled = Spooled::unnamed(file, MAPPED_BYTES, Some(held));
         let other = spooled.clone();
         drop(spooled);
         assert_eq!(Arc::strong_count(&permit), 2);
-        drop(other);
+        // What was mapped takes the space of the file, whatever became of the content.
+        let mapped = Content::Spooled(other).read().unwrap();
+        let part = mapped.slice(9..10);
+        drop(mapped);
+        assert_eq!((Arc::strong_count(&permit), part[0]), (2, 7));
+        drop(part);
         assert_eq!(Arc::strong_count(&permit), 1);
     }
 }

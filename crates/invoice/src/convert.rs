@@ -89,7 +89,7 @@ fn line_vat(of: &Vat) -> model::LineVat {
 }
 
 impl Converter {
-    fn problem(&mut self, path: &str, message: String) {
+    pub(crate) fn problem(&mut self, path: &str, message: String) {
         self.problems
             .push(Problem::error("invalid-value", path, message));
     }
@@ -377,6 +377,7 @@ impl Converter {
             })
             .collect();
         made.invoicing_period = self.period("/period", of.period.as_ref());
+        made.attachments = self.documents(&of.supporting_documents);
     }
 
     /// The model of `of`, without VAT breakdown and totals.

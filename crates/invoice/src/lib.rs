@@ -10,6 +10,7 @@
 
 mod bounds;
 mod convert;
+mod documents;
 mod elements;
 mod input;
 mod issue;

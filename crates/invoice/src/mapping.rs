@@ -82,7 +82,13 @@ impl Invoice {
         to_numbers(&mut value);
         complete(
             &mut value,
-            &["allowances", "charges", "exemptions", "notes"],
+            &[
+                "allowances",
+                "charges",
+                "exemptions",
+                "notes",
+                "supportingDocuments",
+            ],
         );
         for line in value["lines"].as_array_mut().into_iter().flatten() {
             complete(line, &["allowances", "attributes", "charges", "classes"]);

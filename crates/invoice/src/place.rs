@@ -16,12 +16,17 @@ pub(crate) fn pointer(path: &Path) -> String {
         Group::DocumentCharge => "/charges",
         Group::Totals => "/totals",
         Group::VatBreakdown => "/vat",
+        Group::Attachment => "/supportingDocuments",
         Group::Line => "/lines",
         _ => "",
     };
     let mut pointer = group.to_owned();
     if let Some(index) = path.index {
         pointer.push_str(&format!("/{index}"));
+    }
+    // Rules about these are reported without their group.
+    if path.group == Group::Document && path.term.is_some_and(|it| (122..=125).contains(&it.0)) {
+        return "/supportingDocuments".to_owned();
     }
     if let Some(field) = path.term.and_then(|term| field(term.0)) {
         // A term of the document may be reported with a group of its own.
@@ -130,6 +135,10 @@ fn amount_field(term: u16) -> Option<&'static str> {
         115 => "due",
         118 => "category",
         119 => "rate",
+        122 => "reference",
+        123 | 154 => "description",
+        124 => "url",
+        125 => "file",
         126 => "id",
         127 => "note",
         128 => "object",
@@ -147,7 +156,6 @@ fn amount_field(term: u16) -> Option<&'static str> {
         148 => "grossPrice",
         149 | 150 => "priceQuantity",
         153 => "name",
-        154 => "description",
         155 => "sellerItem",
         156 => "buyerItem",
         157 => "standardItem",

@@ -5,6 +5,9 @@ use crate::{Invoice, MAX_XML, Problem, Syntax, Weight, bounds, issue::broken_rul
 /// Maximum number of tags of an XML file: a tree takes a hundred times the bytes of a short tag.
 const MAX_TAGS: usize = 1_000_000;
 
+/// Maximum number of attributes of a tag: the parser compares each with each.
+const MAX_ATTRIBUTES: usize = 1_000;
+
 /// An invoice that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
@@ -37,6 +40,16 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
     if elements > MAX_TAGS {
         return Err(format!(
             "the XML has more than {MAX_TAGS} tags, which no invoice has"
+        ));
+    }
+    // Between two `<` is a tag with all of its attributes.
+    let attributes = |tag: &[u8]| tag.iter().filter(|byte| **byte == b'=').count();
+    if xml
+        .split(|byte| *byte == b'<')
+        .any(|tag| attributes(tag) > MAX_ATTRIBUTES)
+    {
+        return Err(format!(
+            "a tag of the XML has more than {MAX_ATTRIBUTES} attributes, which no invoice has"
         ));
     }
     let found = en16931_formats::read(xml).map_err(|error| error.to_string())?;

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use crate::{
     Account, Address, Adjustment, Attribute, Card, Contact, Delivery, DirectDebit, Exemption,
     Identifier, Invoice, Line, LineAdjustment, Note, Number, Party, Payee, Payment, Period,
-    Preceding, Profile, TaxRepresentative, Totals, Vat, VatGroup,
+    Preceding, Profile, TaxRepresentative, Totals, Vat, VatGroup, documents::document,
 };
 
 fn identifier(of: &ModelIdentifier) -> Identifier {
@@ -299,6 +299,7 @@ pub(crate) fn invoice(of: &model::Invoice) -> Invoice {
         allowances: of.allowances.iter().map(adjustment).collect(),
         charges: of.charges.iter().map(adjustment).collect(),
         exemptions: of.vat_breakdown.iter().filter_map(exemption).collect(),
+        supporting_documents: of.attachments.iter().map(document).collect(),
         lines: of.lines.iter().map(line).collect(),
         totals: totals(&of.totals),
         vat: of.vat_breakdown.iter().map(vat_group).collect(),

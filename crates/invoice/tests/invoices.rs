@@ -126,6 +126,47 @@ fn what_a_syntax_has_no_place_for_is_an_error() {
 }
 
 #[test]
+fn documents_that_support_an_invoice_are_read_back() {
+    let file = json!({"name": "time.csv", "mediaType": "text/csv", "content": "ZGF5LGhvdXJzCg=="});
+    let documents = json!([
+        {"reference": "T-1", "description": "Time sheet", "file": file},
+        {"reference": "T-2", "url": "https://example.com/t-2.pdf"},
+    ]);
+    for (profile, syntax) in [("en16931", "cii"), ("xrechnung", "ubl"), ("peppol", "ubl")] {
+        let mut value = sample(profile);
+        value["syntax"] = syntax.into();
+        value["supportingDocuments"] = documents.clone();
+        let issued = issue(&invoice(value)).unwrap_or_else(|it| panic!("{profile}: {it:?}"));
+        let found = read(issued.xml.as_bytes()).expect("an invoice");
+        let back = serde_json::to_value(&found.invoice).expect("JSON");
+        assert_eq!(back["supportingDocuments"], documents, "{profile}");
+    }
+    // Smaller profiles have no place for them.
+    let mut value = sample("basic");
+    value["supportingDocuments"] = documents.clone();
+    let issued = issue(&invoice(value)).expect("an invoice");
+    assert!(!issued.xml.contains("AdditionalReferencedDocument"));
+    let file = "/supportingDocuments/0/file";
+    for (member, wrong_value, path) in [
+        ("content", "no base64!", format!("{file}/content")),
+        ("mediaType", "text/html", format!("{file}/mediaType")),
+        // An empty text is none.
+        ("mediaType", " ", file.to_owned()),
+        ("name", " ", file.to_owned()),
+    ] {
+        let mut value = sample("en16931");
+        value["supportingDocuments"] = documents.clone();
+        value["supportingDocuments"][0]["file"][member] = wrong_value.into();
+        let found = wrong(value);
+        assert_eq!(found[0].path, path, "{wrong_value}: {found:?}");
+    }
+    let mut value = sample("en16931");
+    value["supportingDocuments"] = documents;
+    value["supportingDocuments"][0]["file"]["content"] = "AAAA".repeat(5 << 20).into();
+    assert!(wrong(value)[0].message.contains("at most 14680064 bytes"));
+}
+
+#[test]
 fn credit_notes_are_what_they_say() {
     let mut value = sample("peppol");
     value["type"] = "381".into();
@@ -250,6 +291,9 @@ fn hostile_xml_is_refused_soon() {
             .expect_err("a refusal")
             .contains("tags")
     );
+    let attributes: String = (0..1_000_000).map(|it| format!(" a{it}=''")).collect();
+    let wide = read(format!("<a{attributes}/>").as_bytes());
+    assert!(wide.expect_err("a refusal").contains("attributes"));
     for bytes in [&b""[..], b"%PDF-1.7", b"\xff\xfe<", b"<Invoice/>"] {
         assert!(read(bytes).is_err(), "{bytes:?}");
     }

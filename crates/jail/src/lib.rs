@@ -38,7 +38,7 @@ pub use self::{
     error::Error,
     frame::Channel,
     jail::{Jail, Options, Snapshot},
-    map::map_file,
+    map::{Mapped, map_file},
     memory::{
         Allocator, forget_peak, held_by_thread, peak_of_process, peak_of_thread, return_free_memory,
     },

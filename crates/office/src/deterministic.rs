@@ -17,6 +17,7 @@ use std::{
     ops::Range,
 };
 
+use md5::Md5;
 use parse::{File, Object, Segment, Stream, parse, part};
 use platen_content::Content;
 use sha2::{Digest, Sha256};
@@ -73,9 +74,12 @@ pub(crate) fn read(content: &Content) -> Option<Pdf> {
 impl Pdf {
     /// Writes the deterministic form of the content that was read.
     pub(crate) fn write(&self, content: &Content, to: &mut impl Write) -> io::Result<()> {
+        let original = self.file.original.as_ref();
+        let original = original.and_then(|it| Some((&it.kind, *self.numbers.get(&it.number)?)));
         let mut out = Output {
             to,
             hash: Sha256::new(),
+            checksum: original.is_some().then(Md5::new),
             size_bytes: 0,
         };
         out.put(&self.file.header)?;
@@ -104,9 +108,20 @@ impl Pdf {
         let root = self.root;
         let info = self.file.info.and_then(|info| self.numbers.get(&info));
         let info = info.map_or_else(String::new, |info| format!("/Info {info} 0 R\n"));
-        let trailer = format!(
-            "trailer\n<</Size {size}/Root {root} 0 R\n{info}/ID [ <{id}>\n<{id}> ]\n>>\nstartxref\n{xref}\n%%EOF\n"
-        );
+        let mut trailer =
+            format!("trailer\n<</Size {size}/Root {root} 0 R\n{info}/ID [ <{id}>\n<{id}> ]\n");
+        // LibreOffice opens the original only if this is the digest of what stands before the trailer.
+        if let (Some((kind, number)), Some(checksum)) = (original, out.checksum.take()) {
+            let digits = checksum
+                .finalize()
+                .iter()
+                .map(|byte| format!("{byte:02X}"))
+                .collect::<String>();
+            trailer.push_str(&format!(
+                "/DocChecksum /{digits}\n/AdditionalStreams [{kind} {number} 0 R\n]\n"
+            ));
+        }
+        trailer.push_str(&format!(">>\nstartxref\n{xref}\n%%EOF\n"));
         out.put(trailer.as_bytes())
     }
 
@@ -150,12 +165,17 @@ impl Pdf {
 struct Output<'a, W> {
     to: &'a mut W,
     hash: Sha256,
+    /// The digest by which LibreOffice knows that nobody changed the file.
+    checksum: Option<Md5>,
     size_bytes: u64,
 }
 
 impl<W: Write> Output<'_, W> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.hash.update(bytes);
+        if let Some(checksum) = &mut self.checksum {
+            checksum.update(bytes);
+        }
         self.size_bytes += bytes.len() as u64;
         self.to.write_all(bytes)
     }
@@ -308,6 +328,30 @@ mod tests {
         );
         out.extend_from_slice(trailer.as_bytes());
         out
+    }
+
+    #[test]
+    fn the_original_in_a_file_is_found_by_its_new_number() {
+        let kind = "/application#2Fvnd#2Eoasis#2Eopendocument#2Etext";
+        let with = String::from_utf8(sample(4, 3, "20270101000000"))
+            .unwrap()
+            .replace(
+                "<00> ]\n",
+                &format!("<00> ]\n/DocChecksum /00\n/AdditionalStreams [{kind} 5 0 R\n]\n"),
+            );
+        let made = String::from_utf8(pdf(with.as_bytes()).unwrap()).unwrap();
+        let (body, trailer) = made.split_at(made.find("trailer").unwrap());
+        let number = body[..body.find(" 0 obj\n<</Length 3>>").unwrap()]
+            .rsplit('\n')
+            .next();
+        let entry = format!("/AdditionalStreams [{kind} {} 0 R\n]", number.unwrap());
+        assert!(trailer.contains(&entry), "{trailer}");
+        let digest = Md5::digest(body.as_bytes());
+        let digits: String = digest.iter().map(|byte| format!("{byte:02X}")).collect();
+        assert!(
+            trailer.contains(&format!("/DocChecksum /{digits}\n")),
+            "{trailer}"
+        );
     }
 
     #[test]

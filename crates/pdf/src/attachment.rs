@@ -6,7 +6,7 @@ use crate::{
     Error, Limits,
     catalog::for_each_leaf,
     metadata::text_string,
-    open::{array, dictionary as dictionary_of, open, value},
+    open::{array, dictionary as dictionary_of, open, reference, value},
 };
 
 /// Maximum number of attached files.
@@ -42,44 +42,86 @@ pub struct Attachment {
     pub description: Option<String>,
 }
 
+/// The content of an attached file, as the PDF file has it.
+struct Content<'a> {
+    stream: &'a Stream,
+}
+
+impl Content<'_> {
+    /// Its bytes, if they are at most `most`.
+    fn bytes(&self, most: usize) -> Result<Vec<u8>, Error> {
+        match self.stream.dict.has(b"Filter") {
+            true => Ok(self.stream.decompressed_content_with_limit(most)?),
+            false => Ok(self.stream.content.clone()),
+        }
+    }
+
+    /// How many bytes it has, if they are at most `most`.
+    fn size(&self, most: usize) -> Result<usize, Error> {
+        match self.stream.dict.has(b"Filter") {
+            true => Ok(self.bytes(most)?.len()),
+            false => Ok(self.stream.content.len()),
+        }
+    }
+}
+
 /// The files attached to a PDF file, in the order of their names.
 ///
 /// # Errors
 /// The file cannot be read, or an attached one is damaged or too large.
 pub fn read_attachments(file: &[u8], limits: &Limits) -> Result<Vec<Attachment>, Error> {
     let document = open(file, limits)?;
-    let mut found = Vec::new();
     let mut left = MAX_BYTES;
-    for (_, object) in entries(&document)? {
-        let Some(spec) = dictionary_of(&document, &object) else {
+    let read = attached(&document)?.into_iter().map(|(about, content)| {
+        let bytes = content.bytes(left)?;
+        left = left.saturating_sub(bytes.len());
+        Ok(Attachment { bytes, ..about })
+    });
+    read.collect()
+}
+
+/// The files attached to an opened file, without their content, and how many bytes that has.
+pub(crate) fn attached_sizes(document: &Document) -> Result<Vec<(Attachment, usize)>, Error> {
+    let mut left = MAX_BYTES;
+    let read = attached(document)?.into_iter().map(|(about, content)| {
+        let size = content.size(left)?;
+        left = left.saturating_sub(size);
+        Ok((about, size))
+    });
+    read.collect()
+}
+
+/// The files attached to an opened file, without their content, and with it.
+fn attached(document: &Document) -> Result<Vec<(Attachment, Content<'_>)>, Error> {
+    let mut found = Vec::new();
+    for (_, object) in entries(document)? {
+        let Some(spec) = dictionary_of(document, &object).cloned() else {
             continue;
         };
         let text = |key: &[u8]| {
-            let text = value(&document, spec, key)?;
+            let text = value(document, &spec, key)?;
             lopdf::decode_text_string(text).ok()
         };
-        let files = value(&document, spec, b"EF").and_then(|it| it.as_dict().ok());
-        let stream = files.and_then(|files| {
-            let stream = value(&document, files, b"UF").or_else(|| value(&document, files, b"F"));
-            stream?.as_stream().ok()
-        });
-        let Some(stream) = stream else { continue };
-        let bytes = match stream.dict.has(b"Filter") {
-            true => stream.decompressed_content_with_limit(left)?,
-            false => stream.content.clone(),
+        let file = |key: &[u8]| {
+            let files = dictionary_of(document, spec.get(b"EF").ok()?)?;
+            let id = reference(files, key)?;
+            document.get_object(id).ok()?.as_stream().ok()
         };
-        left = left.saturating_sub(bytes.len());
+        let Some(stream) = file(b"UF").or_else(|| file(b"F")) else {
+            continue;
+        };
         let named = |dictionary: &Dictionary, key: &[u8]| {
-            let name = value(&document, dictionary, key)?.as_name().ok()?;
+            let name = value(document, dictionary, key)?.as_name().ok()?;
             Some(String::from_utf8_lossy(name).into_owned())
         };
-        found.push(Attachment {
+        let about = Attachment {
             name: text(b"UF").or_else(|| text(b"F")).unwrap_or_default(),
-            bytes,
+            bytes: Vec::new(),
             media_type: named(&stream.dict, b"Subtype"),
-            relationship: named(spec, b"AFRelationship"),
+            relationship: named(&spec, b"AFRelationship"),
             description: text(b"Desc"),
-        });
+        };
+        found.push((about, Content { stream }));
     }
     Ok(found)
 }

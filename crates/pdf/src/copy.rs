@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use lopdf::{Dictionary, Document, Object, ObjectId, dictionary};
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 
 use crate::{
     Error,
@@ -29,6 +29,8 @@ pub(crate) struct Origin<'a> {
     document: &'a Document,
     pages: HashSet<ObjectId>,
     destinations: BTreeMap<Vec<u8>, Object>,
+    /// Whether copies take the data of streams over, as nothing else needs them.
+    gives: bool,
 }
 
 impl<'a> Origin<'a> {
@@ -37,6 +39,16 @@ impl<'a> Origin<'a> {
             document,
             pages: document.page_iter().collect(),
             destinations: crate::catalog::destinations(document),
+            gives: false,
+        }
+    }
+
+    /// A file that is copied from once: the data of its streams follow at the end, by [`Copy::taken`] and
+    /// [`Target::take`], so that they are not in memory twice.
+    pub(crate) fn of_one_copy(document: &'a Document) -> Self {
+        Self {
+            gives: true,
+            ..Self::new(document)
         }
     }
 }
@@ -48,6 +60,8 @@ pub(crate) struct Copy<'a> {
     /// Ids of source objects in the target; `None` for objects that are not copied.
     places: HashMap<ObjectId, Option<ObjectId>>,
     waiting: Vec<(ObjectId, ObjectId)>,
+    /// Streams whose data are still those of the source.
+    taken: Vec<(ObjectId, ObjectId)>,
     origin: &'a Origin<'a>,
     /// Offset of structure parent keys; `None` if the structure is not copied.
     pub(crate) structure: Option<i64>,
@@ -63,6 +77,20 @@ impl Target {
             kids: Vec::new(),
             catalog: dictionary! { "Type" => "Catalog", "Pages" => pages },
             next_structure: 0,
+        }
+    }
+
+    /// Takes the data of streams over, from their ids in `source` to those in the file.
+    pub(crate) fn take(&mut self, mut source: Document, streams: &[(ObjectId, ObjectId)]) {
+        for (from, to) in streams {
+            let from = source.objects.get_mut(from);
+            let to = self.document.objects.get_mut(to);
+            match (from, to) {
+                (Some(Object::Stream(from)), Some(Object::Stream(to))) => {
+                    to.content = std::mem::take(&mut from.content);
+                }
+                _ => debug_assert!(false, "a stream was replaced before it got its data"),
+            }
         }
     }
 
@@ -92,6 +120,7 @@ impl<'a> Copy<'a> {
             source: origin.document,
             places: HashMap::new(),
             waiting: Vec::new(),
+            taken: Vec::new(),
             origin,
             structure,
             target,
@@ -154,6 +183,10 @@ impl<'a> Copy<'a> {
     fn drain(&mut self) {
         while let Some((from, to)) = self.waiting.pop() {
             let copy = match self.source.objects.get(&from) {
+                Some(Object::Stream(stream)) if self.origin.gives => {
+                    self.taken.push((from, to));
+                    self.stream(stream, Vec::new()).into()
+                }
                 Some(object) => self.object(object),
                 None => Object::Null,
             };
@@ -166,14 +199,25 @@ impl<'a> Copy<'a> {
             Object::Reference(id) => self.reference(*id),
             Object::Array(array) => Object::Array(array.iter().map(|it| self.object(it)).collect()),
             Object::Dictionary(dictionary) => self.dictionary(dictionary).into(),
-            Object::Stream(stream) => {
-                let mut copy = stream.clone();
-                copy.dict = self.dictionary(&stream.dict);
-                copy.dict.set("Length", stream.content.len() as i64);
-                copy.into()
-            }
+            Object::Stream(stream) => self.stream(stream, stream.content.clone()).into(),
             plain => plain.clone(),
         }
+    }
+
+    fn stream(&mut self, source: &Stream, content: Vec<u8>) -> Stream {
+        let mut dict = self.dictionary(&source.dict);
+        dict.set("Length", source.content.len() as i64);
+        Stream {
+            dict,
+            content,
+            allows_compression: source.allows_compression,
+            start_position: source.start_position,
+        }
+    }
+
+    /// Streams whose data are still those of the source, by their ids there and in the target.
+    pub(crate) fn taken(self) -> Vec<(ObjectId, ObjectId)> {
+        self.taken
     }
 
     fn reference(&mut self, id: ObjectId) -> Object {

@@ -12,9 +12,10 @@ use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 
 use crate::{
     Error,
+    large::{behind, largest_stream},
     open::{filters, value},
     write::{
-        END_OF_STREAM, Places, head, indirect, is_of_the_old_file, plain_table, room_for,
+        END_OF_STREAM, Places, head, indirect, is_of_the_old_file, plain_table, put, room_for,
         stream_head, text,
     },
 };
@@ -166,36 +167,31 @@ pub(crate) fn encrypted(document: &mut Document, cipher: &mut Cipher) -> Result<
     objects.retain(|id, object| id.0 != 0 && !is_of_the_old_file(object));
     let mut file = head(&document.version, &BTreeMap::new());
     let mut places = Places::new();
-    if let Some((id, longest)) = longest_stream(&mut objects) {
-        places.insert(id.0, (file.len(), id.1));
-        file = beginning_with(file, id, longest, room_for(&objects), cipher)?;
+    if let Some((id, largest)) = largest_stream(&mut objects, 0) {
+        // A small object precedes it: readers parse the first one to see whether the file is linearized.
+        let small = objects
+            .iter()
+            .find(|(_, object)| object.as_stream().is_err());
+        if let Some((id, object)) = small
+            .map(|(id, _)| *id)
+            .and_then(|id| objects.remove_entry(&id))
+        {
+            put(&mut places, id, file.len());
+            indirect_encrypted(&mut file, id, object, cipher)?;
+        }
+        put(&mut places, id, file.len());
+        file = beginning_with(file, id, largest, room_for(&objects), cipher)?;
     }
     for (id, object) in objects {
-        // The newest generation of a number is the object.
-        if places.get(&id.0).is_none_or(|(_, before)| *before < id.1) {
-            places.insert(id.0, (file.len(), id.1));
-        }
+        put(&mut places, id, file.len());
         indirect_encrypted(&mut file, id, object, cipher)?;
     }
     plain_table(&mut file, &places, &document.trailer);
     Ok(file)
 }
 
-/// Takes the stream with the most data out of the objects.
-fn longest_stream(objects: &mut BTreeMap<ObjectId, Object>) -> Option<(ObjectId, Stream)> {
-    let lengths = objects.iter().filter_map(|(id, object)| match object {
-        Object::Stream(stream) => Some((stream.content.len(), *id)),
-        _ => None,
-    });
-    let (_, id) = lengths.max()?;
-    match objects.remove(&id)? {
-        Object::Stream(stream) => Some((id, stream)),
-        _ => None,
-    }
-}
-
-/// A file of its first lines and one stream, in the memory of that stream: a large file is often one
-/// picture or attached file, which would be in memory twice. `room` is for what follows, in bytes.
+/// A file of its first lines and one stream, in the memory of that stream. `room` is for what follows, in
+/// bytes.
 fn beginning_with(
     mut file: Vec<u8>,
     id: ObjectId,
@@ -203,9 +199,7 @@ fn beginning_with(
     room: usize,
     cipher: &mut Cipher,
 ) -> Result<Vec<u8>, Error> {
-    let Stream {
-        dict, mut content, ..
-    } = stream;
+    let Stream { dict, content, .. } = stream;
     let length = content.len();
     let mut entries = Object::Dictionary(dict);
     cipher.encrypt(id, &mut entries)?;
@@ -216,11 +210,7 @@ fn beginning_with(
     let vector = cipher.vector()?;
     file.extend(vector);
     let from = file.len();
-    content.reserve_exact(from + encrypted_length(0) + END_OF_STREAM.len() + room);
-    content.resize(from + length, 0);
-    content.copy_within(..length, from);
-    content[..from].copy_from_slice(&file);
-    let mut file = content;
+    let mut file = behind(&file, content, encrypted_length(0) + room);
     cipher.encrypt_rest(&mut file, from, &vector)?;
     file.extend(END_OF_STREAM);
     file.extend(b"\nendobj\n");

@@ -12,6 +12,7 @@ mod bookmark;
 mod catalog;
 mod compose;
 mod copy;
+mod describe;
 mod drawn;
 mod encrypt;
 mod error;
@@ -21,6 +22,7 @@ mod flate;
 mod flatten;
 mod info;
 mod joined;
+mod large;
 mod merge;
 mod metadata;
 mod open;
@@ -49,6 +51,7 @@ pub use self::{
     attachment::{Attachment, RELATIONSHIPS, read_attachments},
     bookmark::{Bookmark, read_bookmarks},
     compose::{Composition, Placement, compose},
+    describe::{Attached, Description, describe},
     error::Error,
     fill::{
         DrawText, FieldKind, FieldText, FieldValues, FormField, fill_form, read_fields,
@@ -60,8 +63,7 @@ pub use self::{
     metadata::{Metadata, read_metadata, write_metadata},
     open::Limits,
     operations::{
-        Attached, Bookmarks, Conditions, Description, FileError, NamedFile, Note, NoteKind,
-        Operations, describe, tell_apart,
+        Bookmarks, Conditions, FileError, NamedFile, Note, NoteKind, Operations, tell_apart,
     },
     optimize::{Optimization, PictureQuality},
     page_form::{FormObject, PageForm, page_form},

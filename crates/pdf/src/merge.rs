@@ -40,11 +40,13 @@ pub fn merge<'a>(
         }
         newest(&mut target.document, &source);
         let by = target.next_structure;
-        let origin = Origin::new(&source);
+        let origin = Origin::of_one_copy(&source);
         let mut copy = Copy::of_pages(&origin, target, &chosen, Some(by))?;
         structure.add(&mut copy);
         bookmarks.add(&mut copy);
         take_over(&mut copy, &chosen);
+        let streams = copy.taken();
+        target.take(source, &streams);
     }
     let mut target = target.ok_or(Error::Nothing)?;
     bookmarks.finish(&mut target);

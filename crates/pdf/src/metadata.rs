@@ -49,13 +49,17 @@ const MAX_XMP_BYTES: usize = 1 << 20;
 /// # Errors
 /// The file cannot be read.
 pub fn read_metadata(file: &[u8], limits: &Limits) -> Result<Metadata, Error> {
-    let document = open(file, limits)?;
+    Ok(metadata_of(&open(file, limits)?))
+}
+
+/// The metadata of an opened file.
+pub(crate) fn metadata_of(document: &Document) -> Metadata {
     let mut metadata = Metadata::new();
     metadata.insert("FileType".to_owned(), json!("PDF"));
     metadata.insert("MIMEType".to_owned(), json!("application/pdf"));
-    metadata.insert("PDFVersion".to_owned(), version(&document));
+    metadata.insert("PDFVersion".to_owned(), version(document));
     metadata.insert("PageCount".to_owned(), json!(document.page_iter().count()));
-    if let Some(kept) = kept(&document) {
+    if let Some(kept) = kept(document) {
         metadata.extend(
             kept.rights
                 .map(|text| ("Copyright".to_owned(), text.into())),
@@ -65,8 +69,8 @@ pub fn read_metadata(file: &[u8], limits: &Limits) -> Result<Metadata, Error> {
         let version = kept.version.and_then(|text| text.parse::<f64>().ok());
         metadata.extend(version.map(|number| ("PDFVersion".to_owned(), number.into())));
     }
-    let Some(Object::Dictionary(info)) = value(&document, &document.trailer, b"Info") else {
-        return Ok(metadata);
+    let Some(Object::Dictionary(info)) = value(document, &document.trailer, b"Info") else {
+        return metadata;
     };
     for (key, _) in info {
         let field = FIELDS.iter().find(|(_, name, _)| name.as_bytes() == key);
@@ -74,7 +78,7 @@ pub fn read_metadata(file: &[u8], limits: &Limits) -> Result<Metadata, Error> {
             Some((name, _, shape)) => ((*name).to_owned(), *shape),
             None => (String::from_utf8_lossy(key).into_owned(), Shape::Text),
         };
-        let text = match value(&document, info, key) {
+        let text = match value(document, info, key) {
             Some(Object::Name(name)) => String::from_utf8_lossy(name).into_owned(),
             Some(object) => match lopdf::decode_text_string(object) {
                 Ok(text) => text,
@@ -89,7 +93,7 @@ pub fn read_metadata(file: &[u8], limits: &Limits) -> Result<Metadata, Error> {
         };
         metadata.insert(name, value);
     }
-    Ok(metadata)
+    metadata
 }
 
 /// The PDF version as a number, like ExifTool.
@@ -113,6 +117,7 @@ fn kept(document: &Document) -> Option<Kept> {
     let stream = value(document, catalog, b"Metadata")?.as_stream().ok()?;
     let bytes = match stream.is_compressed() {
         true => stream.decompressed_content_with_limit(MAX_XMP_BYTES).ok()?,
+        false if stream.content.len() > MAX_XMP_BYTES => return None,
         false => stream.content.clone(),
     };
     Some(xmp::read(&bytes))

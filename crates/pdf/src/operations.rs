@@ -10,27 +10,23 @@ use serde::Serialize;
 use crate::{
     Error, Limits,
     archive::{Archive, archive},
-    attachment::{Attachment, attach, detach, read_attachments},
-    bookmark::{Bookmark, read_bookmarks, write_bookmarks},
-    fill::{FormField, read_fields},
+    attachment::{Attachment, attach, detach},
+    bookmark::{Bookmark, write_bookmarks},
     flatten::flatten,
     joined::joined,
     merge::merge,
-    metadata::{Metadata, read_metadata, write_metadata},
+    metadata::{Metadata, write_metadata},
     open::{open, save},
     optimize::{Optimization, optimize},
     pages::{Split, page_count, split_between},
     protect::{Protection, protect},
     redact::{Region, redact},
-    repair::{damage, repair},
+    repair::repair,
     rotate::{Rotation, rotate},
     signature::is_signed,
     stamp::{Stamp, draw},
-    write::compact,
+    write::{SMALLEST, compact},
 };
-
-/// Compression of files that are to be small.
-const SMALLEST: u32 = 9;
 
 /// A PDF file and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -424,69 +420,4 @@ pub(crate) fn of<B>(file: &NamedFile<B>, error: Error) -> FileError {
         name: Some(file.name.clone()),
         error,
     }
-}
-
-/// What a file says of itself.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Description {
-    /// The number of its pages.
-    pub pages: usize,
-    /// What is wrong with its table of objects, if it was read without it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub damage: Option<&'static str>,
-    /// Its document properties.
-    pub metadata: Metadata,
-    /// Its bookmarks.
-    pub bookmarks: Vec<Bookmark>,
-    /// The files attached to it.
-    pub attachments: Vec<Attached>,
-    /// The fields of its form.
-    pub fields: Vec<FormField>,
-}
-
-/// A file attached to a PDF file, without its content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Attached {
-    /// Its name.
-    pub name: String,
-    /// Its size, in bytes.
-    pub size_bytes: usize,
-    /// Its media type.
-    pub media_type: Option<String>,
-    /// What it is to the document.
-    pub relationship: Option<String>,
-    /// What it is, for people.
-    pub description: Option<String>,
-}
-
-/// What `file` says of itself.
-///
-/// # Errors
-/// The file is not read.
-pub fn describe<B: AsRef<[u8]>>(
-    file: &NamedFile<B>,
-    limits: &Limits,
-) -> Result<Description, FileError> {
-    let bytes = file.bytes.as_ref();
-    let described = || {
-        let attached = read_attachments(bytes, limits)?.into_iter();
-        Ok(Description {
-            pages: page_count(bytes, limits)?,
-            damage: damage(bytes),
-            metadata: read_metadata(bytes, limits)?,
-            bookmarks: read_bookmarks(bytes, limits)?,
-            fields: read_fields(bytes, limits)?,
-            attachments: attached
-                .map(|file| Attached {
-                    name: file.name,
-                    size_bytes: file.bytes.len(),
-                    media_type: file.media_type,
-                    relationship: file.relationship,
-                    description: file.description,
-                })
-                .collect(),
-        })
-    };
-    described().map_err(|error| of(file, error))
 }

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, io::Write as _, mem::take};
 
 use lopdf::{Dictionary, Document, Object, ObjectId, StringFormat};
 
-use crate::{Error, flate::deflate};
+use crate::{Error, flate::deflate, large::beginning};
 
 /// Objects of an object stream: enough to compress well, few enough to be read for one of them.
 const OBJECTS_OF_A_STREAM: usize = 200;
@@ -25,6 +25,9 @@ const STALE: [&[u8]; 11] = [
     b"DL",
 ];
 
+/// Compression of files that are to be small.
+pub(crate) const SMALLEST: u32 = 9;
+
 /// What stands behind the data of a stream.
 pub(crate) const END_OF_STREAM: &[u8] = b"\nendstream";
 
@@ -37,23 +40,35 @@ enum Place {
     In(u32, usize),
 }
 
+impl Place {
+    fn generation(&self) -> u16 {
+        match self {
+            Self::At(_, generation) => *generation,
+            Self::In(..) => 0,
+        }
+    }
+}
+
 /// Serializes a file that is not encrypted, and takes its objects; `level` is that of its compressed
 /// objects, from 1 to 9.
 pub(crate) fn compact(document: &mut Document, level: u32) -> Result<Vec<u8>, Error> {
-    let objects = take(&mut document.objects);
+    let mut objects = take(&mut document.objects);
     let version = match document.version.as_str() {
         older if older < "1.5" => "1.5",
         version => version,
     };
-    let mut file = head(version, &objects);
+    let last = objects.keys().next_back().map_or(0, |id| id.0);
+    let (mut file, first) = beginning(version, &mut objects);
     let mut places: Vec<(u32, Place)> = Vec::with_capacity(objects.len());
     let mut packed: Vec<(u32, Object)> = Vec::new();
-    let last = objects.keys().next_back().map_or(0, |id| id.0);
+    places.extend((first.into_iter()).map(|(at, id)| (id.0, Place::At(at, id.1))));
     for ((number, generation), object) in objects {
         if number == 0 || is_of_the_old_file(&object) {
             continue;
         }
-        if generation == 0 && !matches!(object, Object::Stream(_)) {
+        let is_open =
+            matches!(object, Object::Stream(_)) || (level != SMALLEST && is_searched(&object));
+        if generation == 0 && !is_open {
             packed.push((number, object));
             continue;
         }
@@ -80,19 +95,37 @@ pub(crate) fn compact(document: &mut Document, level: u32) -> Result<Vec<u8>, Er
 
 /// Serializes a file without compressed objects, as PDF/A-1 is, and takes its objects.
 pub(crate) fn plain(document: &mut Document) -> Vec<u8> {
-    let objects = take(&mut document.objects);
-    let mut file = head(&document.version, &objects);
+    let mut objects = take(&mut document.objects);
+    let (mut file, first) = beginning(&document.version, &mut objects);
     let mut places = Places::new();
+    for (at, id) in first {
+        put(&mut places, id, at);
+    }
     for (id, object) in objects {
         if id.0 == 0 || is_of_the_old_file(&object) {
             continue;
         }
-        // The newest generation of a number is the object.
-        places.insert(id.0, (file.len(), id.1));
+        put(&mut places, id, file.len());
         indirect(&mut file, id, &object);
     }
     plain_table(&mut file, &places, &document.trailer);
     file
+}
+
+/// Whether programs look for an object that search the bytes of files instead of reading them, as
+/// `file` and virus scanners do: the catalog, the number of pages, and what is attached.
+pub(crate) fn is_searched(object: &Object) -> bool {
+    object.as_dict().is_ok_and(|entries| {
+        let is_root = entries.has_type(b"Pages") && !entries.has(b"Parent");
+        is_root || entries.has_type(b"Catalog") || entries.has_type(b"Filespec")
+    })
+}
+
+/// Notes that an object is `at` a place: the newest generation of a number is the object.
+pub(crate) fn put(places: &mut Places, id: ObjectId, at: usize) {
+    if places.get(&id.0).is_none_or(|(_, before)| *before < id.1) {
+        places.insert(id.0, (at, id.1));
+    }
 }
 
 /// The cross-reference table, and the end of the file.
@@ -194,7 +227,7 @@ fn table(
 ) -> Result<(), Error> {
     let start = file.len();
     places.push((number, Place::At(start, 0)));
-    places.sort_by_key(|(number, _)| *number);
+    places.sort_by_key(|(number, place)| (*number, place.generation()));
     // The newest generation of a number is the object.
     places.reverse();
     places.dedup_by_key(|(number, _)| *number);

@@ -7,6 +7,8 @@ use roxmltree::{Document, Node};
 
 /// Maximum size of a text that is kept, in bytes.
 const MAX_BYTES: usize = 32 << 10;
+/// Maximum number of attributes of an element: the parser compares each with each.
+const MAX_ATTRIBUTES: usize = 1_000;
 const DC: &str = "http://purl.org/dc/elements/1.1/";
 const RIGHTS: &str = "http://ns.adobe.com/xap/1.0/rights/";
 const PDF: &str = "http://ns.adobe.com/pdf/1.3/";
@@ -91,9 +93,16 @@ pub fn extension_schemas(accessible: bool, extension: Option<&str>) -> String {
     )
 }
 
-/// Reads an old packet; empty if it is not XML.
+/// Reads an old packet; empty if it is not XML, or none that a program writes.
 pub(crate) fn read(bytes: &[u8]) -> Kept {
     let text = String::from_utf8_lossy(bytes);
+    // Between two of these is a tag with all of its attributes.
+    if text
+        .split('<')
+        .any(|tag| tag.matches('=').count() > MAX_ATTRIBUTES)
+    {
+        return Kept::default();
+    }
     let Ok(document) = Document::parse(text.trim_start_matches('\u{feff}').trim()) else {
         return Kept::default();
     };

@@ -342,6 +342,27 @@ fn official_rules_and_schemas_accept_every_profile_and_kind() {
     assert!(found.contains(" schema fatal "), "{found}");
 }
 
+/// Mustang has the schema and the rules of each profile of Factur-X.
+#[test]
+fn mustang_accepts_each_profile_of_factur_x() {
+    let Some(jar) = mustang() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let files: Vec<String> = ["minimum", "basic-wl", "basic", "en16931", "extended"]
+        .into_iter()
+        .map(|profile| {
+            let [json, xml] =
+                ["json", "xml"].map(|it| path_of(&folder, &format!("{profile}.{it}")));
+            let value = variant(profile, "cii", "whole").to_string();
+            std::fs::write(&json, value).expect("written");
+            done(&["invoice", "write", &json, "-o", &xml]);
+            xml
+        })
+        .collect();
+    accepted(&jar, &files.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
 fn path_of(folder: &tempfile::TempDir, name: &str) -> String {
     text(&folder.path().join(name))
 }

@@ -371,3 +371,107 @@ fn files_of_ours_are_found_to_be_what_they_say() {
     let refused = platen(folder, &wrong);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("pdf-a-2b"));
 }
+
+/// A page, made from a template.
+fn page(folder: &Path, name: &str) {
+    let template =
+        json!({"kind": "document", "key": "a", "body": [{"type": "text", "content": "A page"}]});
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("a file");
+    write("template.json", &template.to_string());
+    write("data.json", "{}");
+    done(
+        folder,
+        &["render", "template.json", "data.json", "-q", "-o", name],
+    );
+}
+
+/// Inputs are mapped, and a file that is written over its own mapping would be cut off while it is read.
+#[test]
+fn a_file_may_be_its_own_result() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    page(folder, "a.pdf");
+    let before = std::fs::read(folder.join("a.pdf")).expect("a file");
+    // Nothing to be merged: the result is the input.
+    done(folder, &["pdf", "merge", "a.pdf", "-q", "-o", "a.pdf"]);
+    done(folder, &["merge", "a.pdf", "-q", "-o", "a.pdf"]);
+    assert!(std::fs::read(folder.join("a.pdf")).expect("a file") == before);
+    // By another name of the same file, and one of several.
+    std::fs::hard_link(folder.join("a.pdf"), folder.join("b.pdf")).expect("a link");
+    done(folder, &["pdf", "merge", "a.pdf", "-q", "-o", "b.pdf"]);
+    assert!(std::fs::read(folder.join("a.pdf")).expect("a file") == before);
+    done(
+        folder,
+        &[
+            "pdf",
+            "rotate",
+            "a.pdf",
+            "--degrees",
+            "90",
+            "-q",
+            "-o",
+            "a.pdf",
+        ],
+    );
+    assert_eq!(described(folder, "b.pdf")["pages"], 1);
+    // A pipe is read, not mapped.
+    let program = env!("CARGO_BIN_EXE_platen");
+    let line = format!("cat a.pdf | {program} pdf rotate --degrees 90 -q -o c.pdf /dev/stdin");
+    let piped = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(folder)
+        .status();
+    assert!(piped.expect("a shell").success());
+    assert_eq!(described(folder, "c.pdf")["pages"], 1);
+    std::fs::write(folder.join("empty.pdf"), "").expect("a file");
+    let output = platen(folder, &["pdf", "describe", "empty.pdf"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not a PDF"));
+}
+
+/// A file of 96 MiB is in memory once, whatever is done with it: the process may have 150 MiB of its own.
+#[test]
+fn a_large_file_is_not_in_memory_twice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    page(folder, "a.pdf");
+    let mut state = 1_u32;
+    let noise: Vec<u8> = (0..96 << 20)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        })
+        .collect();
+    std::fs::write(folder.join("noise.bin"), noise).expect("a file");
+    let attached = [
+        "pdf",
+        "attach",
+        "a.pdf",
+        "--file",
+        "noise.bin",
+        "-q",
+        "-o",
+        "large.pdf",
+    ];
+    done(folder, &attached);
+    std::fs::write(folder.join("word"), "secret").expect("a file");
+    for operation in [
+        &["merge", "large.pdf", "a.pdf"][..],
+        &["rotate", "large.pdf", "--degrees", "90"],
+        &["flatten", "large.pdf"],
+        &["encrypt", "large.pdf", "--user-password-file", "word"],
+        &["describe", "large.pdf"],
+    ] {
+        let mut command = Command::new("prlimit");
+        command.arg(format!("--data={}", 150_u64 << 20));
+        command
+            .arg(env!("CARGO_BIN_EXE_platen"))
+            .arg("pdf")
+            .args(operation);
+        if operation[0] != "describe" {
+            command.args(["-q", "-o", "made.pdf"]);
+        }
+        let output = command.current_dir(folder).output().expect("prlimit");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{operation:?}: {said}");
+    }
+}

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     error::Error,
     options::{
-        CSS_PIXELS_PER_INCH, Cookie, Job, MAX_SIDE_INCHES, Media, Output, PageOptions, PdfOptions,
-        Source, Wait,
+        CSS_PIXELS_PER_INCH, Cookie, ExtraHeader, Job, MAX_SIDE_INCHES, Media, Output, PageOptions,
+        PdfOptions, Source, Wait,
     },
 };
 
@@ -93,6 +93,15 @@ impl Page {
             let _: Value = self
                 .call("Emulation.setScriptExecutionDisabled", params)
                 .await?;
+        }
+        if let Some(agent) = options
+            .extra_headers
+            .iter()
+            .find_map(ExtraHeader::user_agent)
+            && options.java_script
+        {
+            let params = json!({ "userAgent": agent });
+            let _: Value = self.call("Emulation.setUserAgentOverride", params).await?;
         }
         if options.gather_console || options.fail_on_exceptions {
             let _: Value = self.call("Runtime.enable", json!({})).await?;

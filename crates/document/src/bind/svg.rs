@@ -67,8 +67,20 @@ fn unreadable(reason: String) -> Failure {
     Failure::new("invalid-image", format!("the SVG cannot be read: {reason}"))
 }
 
+/// Maximum number of attributes of an element: the parser compares each with each.
+const MAX_ATTRIBUTES: usize = 5_000;
+
 /// The elements of a drawing, within the depth that drawing recurses into.
 fn xml(text: &str) -> Result<Document<'_>, Failure> {
+    // Between two of these is a tag with all of its attributes.
+    if text
+        .split('<')
+        .any(|tag| tag.matches('=').count() > MAX_ATTRIBUTES)
+    {
+        return Err(too_large(format!(
+            "an element of the SVG has more than {MAX_ATTRIBUTES} attributes"
+        )));
+    }
     // Illustrator begins its files with a document type, whose entities the parser bounds.
     let parsing = ParsingOptions {
         allow_dtd: true,

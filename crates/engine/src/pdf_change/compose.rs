@@ -1,5 +1,6 @@
 //! Pages of files that are drawn on new pages.
 
+use bytes::Bytes;
 use platen_document::work;
 use platen_pdf::{Composition, Limits, NamedFile, Placement, compose};
 use serde::Deserialize;
@@ -39,10 +40,10 @@ fn same() -> f32 {
 
 /// One file, named like the first, of new pages on which pages of `files` are drawn.
 pub(super) fn composed(
-    files: &[NamedFile<Vec<u8>>],
+    files: &[NamedFile<Bytes>],
     size: (f32, f32),
     placements: &[PlacementChange],
-) -> Result<NamedFile<Vec<u8>>, PdfChangeError> {
+) -> Result<NamedFile<Bytes>, PdfChangeError> {
     let placements = placements.iter().map(|change| Placement {
         source: change.source.clone(),
         source_page: change.source_page,
@@ -59,6 +60,6 @@ pub(super) fn composed(
     let first = files.first().map(|file| file.name.clone());
     Ok(NamedFile {
         name: first.unwrap_or_default(),
-        bytes,
+        bytes: bytes.into(),
     })
 }

@@ -1,5 +1,6 @@
 //! Form fields that are filled in, with texts that the fonts of a form lack in our own layout.
 
+use bytes::Bytes;
 use platen_document::work;
 use platen_pdf::{FieldText, FieldValues, FileError, Limits, NamedFile, fill_form};
 use platen_render::RenderOptions;
@@ -18,7 +19,7 @@ impl Engine {
     /// Fills in the form of each file.
     pub(super) fn fill_files(
         &self,
-        files: &mut [NamedFile<Vec<u8>>],
+        files: &mut [NamedFile<Bytes>],
         values: &FieldValues,
         options: &RenderOptions,
     ) -> Result<(), PdfChangeError> {
@@ -29,10 +30,11 @@ impl Engine {
         };
         for file in files {
             let made = fill_form(&file.bytes, values, &draw, &Limits::default(), &work::look);
-            file.bytes = made.map_err(|error| FileError {
+            let made = made.map_err(|error| FileError {
                 name: Some(file.name.clone()),
                 error,
             })?;
+            file.bytes = made.into();
         }
         Ok(())
     }

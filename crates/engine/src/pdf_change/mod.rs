@@ -11,6 +11,7 @@ mod validate;
 
 use std::{cell::RefCell, collections::BTreeMap};
 
+use bytes::Bytes;
 use platen_document::work;
 use platen_pdf::{
     Allowed, Archive, Attachment, Bookmark, Bookmarks, Conditions, FieldValues, FileError, Limits,
@@ -224,7 +225,7 @@ pub struct PdfChanges<'a> {
 #[derive(Debug)]
 pub struct ChangedPdfs {
     /// The files.
-    pub files: Vec<NamedFile<Vec<u8>>>,
+    pub files: Vec<NamedFile<Bytes>>,
     /// What there is to say of them, in the order of the changes.
     pub notes: Vec<Note>,
 }
@@ -236,14 +237,14 @@ impl PdfChanges<'_> {
     }
 }
 
-fn decrypt(files: &mut [NamedFile<Vec<u8>>], password: &str) -> Result<(), FileError> {
+fn decrypt(files: &mut [NamedFile<Bytes>], password: &str) -> Result<(), FileError> {
     for file in files {
         work::look();
         let opened = unprotect(&file.bytes, password, &Limits::default());
-        file.bytes = opened.map_err(|error| FileError {
+        file.bytes = Bytes::from(opened.map_err(|error| FileError {
             name: Some(file.name.clone()),
             error,
-        })?;
+        })?);
     }
     Ok(())
 }
@@ -255,7 +256,7 @@ impl Engine {
     /// The first change that cannot be made.
     pub fn change_pdfs(
         &self,
-        mut files: Vec<NamedFile<Vec<u8>>>,
+        mut files: Vec<NamedFile<Bytes>>,
         changes: &PdfChanges<'_>,
     ) -> Result<ChangedPdfs, PdfChangeError> {
         if changes.changes.len() > MAX_CHANGES {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use platen_pades::{KeyFile, Level, Signer, Signing, add_timestamp, sign};
 use platen_pdf::{Appearance, Certification, FileError, Limits, NamedFile, SignaturePlace};
 use platen_render::RenderOptions;
@@ -127,7 +128,7 @@ impl Engine {
     /// Signs each file.
     pub(super) fn sign_files(
         &self,
-        files: &mut [NamedFile<Vec<u8>>],
+        files: &mut [NamedFile<Bytes>],
         change: &SignChange,
         beside: &dyn Fn(&str) -> Result<Vec<u8>, PdfChangeError>,
         options: &RenderOptions,
@@ -164,7 +165,7 @@ impl Engine {
         for file in files {
             platen_document::work::look();
             let made = sign(&file.bytes, &signing, signer, &network, &Limits::default());
-            file.bytes = made.map_err(|error| failed(file, error))?;
+            file.bytes = Bytes::from(made.map_err(|error| failed(file, error))?);
         }
         Ok(())
     }
@@ -184,7 +185,7 @@ impl Engine {
     /// Adds a timestamp to each file.
     pub(super) fn stamp_files(
         &self,
-        files: &mut [NamedFile<Vec<u8>>],
+        files: &mut [NamedFile<Bytes>],
         options: &RenderOptions,
     ) -> Result<(), PdfChangeError> {
         let signatures = self.signatures();
@@ -195,7 +196,7 @@ impl Engine {
         for file in files {
             platen_document::work::look();
             let made = add_timestamp(&file.bytes, address, &network, &Limits::default());
-            file.bytes = made.map_err(|error| failed(file, error))?;
+            file.bytes = Bytes::from(made.map_err(|error| failed(file, error))?);
         }
         Ok(())
     }
@@ -277,7 +278,7 @@ struct AppearanceContext<'a> {
     options: &'a RenderOptions,
 }
 
-fn failed(file: &NamedFile<Vec<u8>>, error: platen_pades::Error) -> PdfChangeError {
+fn failed(file: &NamedFile<Bytes>, error: platen_pades::Error) -> PdfChangeError {
     match error {
         platen_pades::Error::Pdf(error) => PdfChangeError::Pdf(FileError {
             name: Some(file.name.clone()),

@@ -1,5 +1,6 @@
 //! Stages whose results are no PDF files: texts, and attached files.
 
+use bytes::Bytes;
 use platen_document::work;
 use platen_pdf::{
     Error, FileError, Limits, NamedFile, TextParts, read_attachments, read_text_parts, tell_apart,
@@ -27,9 +28,9 @@ impl Extraction {
     /// Takes it out of `files`, one after another.
     pub(super) fn run(
         &self,
-        files: Vec<NamedFile<Vec<u8>>>,
-    ) -> Result<Vec<NamedFile<Vec<u8>>>, FileError> {
-        let mut made: Vec<NamedFile<Vec<u8>>> = Vec::new();
+        files: Vec<NamedFile<Bytes>>,
+    ) -> Result<Vec<NamedFile<Bytes>>, FileError> {
+        let mut made: Vec<NamedFile<Bytes>> = Vec::new();
         let mut size = 0;
         for file in files {
             work::look();
@@ -67,25 +68,22 @@ impl Extraction {
 
 /// The text of a file, with a form feed between pages.
 fn text(
-    file: &NamedFile<Vec<u8>>,
+    file: &NamedFile<Bytes>,
     pages: Option<&str>,
     parts: TextParts,
-) -> Result<Vec<NamedFile<Vec<u8>>>, Error> {
+) -> Result<Vec<NamedFile<Bytes>>, Error> {
     let limits = Limits::default();
     let pages = read_text_parts(&file.bytes, pages, parts, &limits, &work::look)?;
     let pages: Vec<String> = pages.into_iter().map(|page| page.text).collect();
     let stem = file.name.strip_suffix(".pdf").unwrap_or(&file.name);
     Ok(vec![NamedFile {
         name: format!("{stem}.txt"),
-        bytes: pages.join("\u{c}").into_bytes(),
+        bytes: pages.join("\u{c}").into(),
     }])
 }
 
 /// The files attached to a file.
-fn attached(
-    file: &NamedFile<Vec<u8>>,
-    name: Option<&str>,
-) -> Result<Vec<NamedFile<Vec<u8>>>, Error> {
+fn attached(file: &NamedFile<Bytes>, name: Option<&str>) -> Result<Vec<NamedFile<Bytes>>, Error> {
     let mut found = read_attachments(&file.bytes, &Limits::default())?;
     if let Some(name) = name {
         let known: Vec<String> = found
@@ -111,7 +109,7 @@ fn attached(
                 true => "attachment".to_owned(),
                 false => name,
             },
-            bytes: one.bytes,
+            bytes: one.bytes.into(),
         }
     });
     Ok(taken.collect())

@@ -6,6 +6,7 @@ use std::{
 };
 
 use axum::response::Response;
+use bytes::Bytes;
 use hyper::{
     HeaderMap,
     header::{HeaderName, HeaderValue},
@@ -311,7 +312,7 @@ impl Stages {
         files: Vec<(String, Content)>,
     ) -> Result<Vec<(String, Content)>, Problem> {
         let read = |(name, content): (String, Content)| {
-            let bytes = content.read().map_err(|error| full(&error))?.to_vec();
+            let bytes = content.read().map_err(|error| full(&error))?;
             Ok::<_, Problem>(NamedFile { name, bytes })
         };
         let mut files = files.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
@@ -337,7 +338,7 @@ impl Stages {
             };
             files = made.map_err(|error| failed(step.op, &error))?;
         }
-        let held = |file: NamedFile<Vec<u8>>| (file.name, Content::Held(file.bytes.into()));
+        let held = |file: NamedFile<Bytes>| (file.name, Content::Held(file.bytes));
         Ok(files.into_iter().map(held).collect())
     }
 }
@@ -346,8 +347,8 @@ impl Stages {
 fn changed(
     engine: &Engine,
     changes: &PdfChanges<'_>,
-    files: Vec<NamedFile<Vec<u8>>>,
-) -> Result<Vec<NamedFile<Vec<u8>>>, PdfChangeError> {
+    files: Vec<NamedFile<Bytes>>,
+) -> Result<Vec<NamedFile<Bytes>>, PdfChangeError> {
     match changes.changes.first() {
         Some(PdfChange::Merge { .. }) => {
             let first = files.first().map(|file| file.name.clone());

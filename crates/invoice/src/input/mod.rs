@@ -1,11 +1,12 @@
 //! An invoice as authors state it. Every field says its business term of EN 16931-1.
 
+mod document;
 mod party;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::party::*;
+pub use self::{document::*, party::*};
 use crate::{Number, Profile, Syntax};
 
 /// An invoice or credit note. Amounts are in `currency`; dates are `2026-11-26`.
@@ -111,6 +112,9 @@ pub struct Invoice {
     /// Why VAT is not charged, by category (BT-120, BT-121).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exemptions: Vec<Exemption>,
+    /// Documents that support it, such as a time sheet (BG-24).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub supporting_documents: Vec<SupportingDocument>,
     /// Lines (BG-25).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,

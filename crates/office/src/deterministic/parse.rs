@@ -46,6 +46,24 @@ pub(super) struct File {
     pub(super) trailer: Vec<u32>,
     pub(super) root: u32,
     pub(super) info: Option<u32>,
+    pub(super) original: Option<Original>,
+}
+
+/// The document that a file was made from, as a stream of the file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Original {
+    /// Its media type, as a name of PDF.
+    pub(super) kind: String,
+    pub(super) number: u32,
+}
+
+/// What the trailer refers to.
+struct Trailer {
+    root: u32,
+    info: Option<u32>,
+    original: Option<Original>,
+    /// All of it, in order.
+    references: Vec<u32>,
 }
 
 /// Maximum number of objects in a file.
@@ -98,7 +116,7 @@ pub(super) fn parse(content: &Content) -> Option<File> {
     let offsets = offsets(rows, count)?;
     let body = trailer.strip_prefix(b"trailer\n")?;
     let (chunks, _) = chunks(body)?;
-    let (root, info, references) = read_trailer(&chunks)?;
+    let trailer = read_trailer(&chunks)?;
     let mut places: Vec<(u64, u32)> = offsets.iter().map(|(number, at)| (*at, *number)).collect();
     places.sort_unstable();
     let first = places.first()?.0;
@@ -119,9 +137,10 @@ pub(super) fn parse(content: &Content) -> Option<File> {
     Some(File {
         header: part(content, &(0..first))?,
         objects,
-        trailer: references,
-        root,
-        info,
+        trailer: trailer.references,
+        root: trailer.root,
+        info: trailer.info,
+        original: trailer.original,
     })
 }
 
@@ -145,10 +164,10 @@ fn offsets(rows: &[u8], count: usize) -> Option<HashMap<u32, u64>> {
     Some(offsets)
 }
 
-/// The catalog, the information dictionary, and all references. Encrypted files depend on their
-/// identifier and updated ones have several tables; neither is supported.
-fn read_trailer(chunks: &[Segment]) -> Option<(u32, Option<u32>, Vec<u32>)> {
-    let (mut root, mut info) = (None, None);
+/// What the trailer refers to. Encrypted files depend on their identifier and updated ones have several
+/// tables; neither is supported.
+fn read_trailer(chunks: &[Segment]) -> Option<Trailer> {
+    let (mut root, mut info, mut original) = (None, None, None);
     let mut references = Vec::new();
     let mut before: &[u8] = b"";
     for chunk in chunks {
@@ -165,12 +184,29 @@ fn read_trailer(chunks: &[Segment]) -> Option<(u32, Option<u32>, Vec<u32>)> {
                     root = Some(*number);
                 } else if before.ends_with(b"/Info") {
                     info = Some(*number);
+                } else if let Some(kind) = kind_of_original(before) {
+                    let number = *number;
+                    original = Some(Original { kind, number });
                 }
                 references.push(*number);
             }
         }
     }
-    Some((root?, info, references))
+    Some(Trailer {
+        root: root?,
+        info,
+        original,
+        references,
+    })
+}
+
+/// The media type of the original document, if `before` stands before the reference to it.
+fn kind_of_original(before: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(before);
+    let (_, kind) = text.rsplit_once("/AdditionalStreams")?;
+    let kind = kind.trim_start().strip_prefix('[')?.trim();
+    let is_name = kind.starts_with('/') && !kind[1..].contains(['/', ' ', '[', '<', '(']);
+    is_name.then(|| kind.to_owned())
 }
 
 /// The text of an object after its number.

@@ -46,7 +46,12 @@ pub type DrawText<'a> = &'a dyn Fn(&FieldText) -> Result<Vec<u8>, String>;
 /// # Errors
 /// The file cannot be read, or has too many fields.
 pub fn read_fields(file: &[u8], limits: &Limits) -> Result<Vec<FormField>, Error> {
-    let found = fields(&open(file, limits)?)?;
+    fields_of(&open(file, limits)?)
+}
+
+/// The fields of the form of an opened file.
+pub(crate) fn fields_of(document: &Document) -> Result<Vec<FormField>, Error> {
+    let found = fields(document)?;
     Ok(found.into_iter().map(|field| field.about).collect())
 }
 
@@ -147,12 +152,33 @@ fn fill(
             (document.catalog_mut()?.get_mut(b"AcroForm").ok()).and_then(|it| it.as_dict_mut().ok())
         }
     };
-    if let Some(entries) = entries {
+    let other = entries.and_then(|entries| {
         // Looks are there now, and other values of the same form would win over these.
         entries.remove(b"NeedAppearances");
-        entries.remove(b"XFA");
+        entries.remove(b"XFA")
+    });
+    if let Some(other) = other {
+        remove_parts(document, &other);
     }
     Ok(())
+}
+
+/// Removes the streams that an XML form (XFA) consists of, which have the old values.
+fn remove_parts(document: &mut Document, form: &Object) {
+    let mut parts: Vec<ObjectId> = form.as_reference().ok().into_iter().collect();
+    let list = match form {
+        Object::Reference(id) => document.get_object(*id).ok(),
+        form => Some(form),
+    };
+    let list = list.and_then(|list| list.as_array().ok());
+    parts.extend(
+        list.into_iter()
+            .flatten()
+            .filter_map(|it| it.as_reference().ok()),
+    );
+    for id in parts {
+        document.objects.remove(&id);
+    }
 }
 
 fn unknown(name: &str, all: &[Found]) -> String {

@@ -8,6 +8,7 @@ mod damaged;
 mod extract;
 mod fill;
 mod fixture;
+mod hostile;
 mod operations;
 mod optimize;
 mod page_form;

@@ -5,9 +5,14 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use lopdf::{Document, Object, dictionary};
-use platen_pdf::{Conditions, Error, Limits, NamedFile, Operations, Split, describe, page_count};
+use lopdf::{Document, Object, Stream, dictionary};
+use platen_pdf::{
+    Conditions, Error, Limits, NamedFile, Operations, Split, describe, flatten, merge, page_count,
+    read_text,
+};
 use serde_json::json;
+
+use crate::built::{node, whole};
 
 /// A file of so many empty pages.
 pub fn pages(name: &str, count: usize) -> NamedFile<Vec<u8>> {
@@ -120,4 +125,46 @@ fn the_work_can_be_ended_between_files() {
     let ended = catch_unwind(AssertUnwindSafe(|| split.apply(files, &conditions).is_ok()));
     assert!(ended.is_err());
     assert_eq!(seen.get(), 2);
+}
+
+/// The data of streams are taken over, not copied, so that they must not be taken twice.
+#[test]
+fn what_pages_and_fields_share_is_there_after_a_merge() {
+    let mut document = Document::with_version("1.7");
+    let tree = document.new_object_id();
+    let font = dictionary! { "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica" };
+    let resources = dictionary! { "Font" => dictionary! { "F" => font } };
+    let text = b"BT /F 20 Tf 20 20 Td (Shared) Tj ET".to_vec();
+    let content = document.add_object(Stream::new(dictionary! {}, text.clone()));
+    let look = dictionary! {
+        "Type" => "XObject", "Subtype" => "Form", "Resources" => resources.clone(),
+        "BBox" => vec![0.into(), 0.into(), 200.into(), 50.into()],
+    };
+    let look = document.add_object(Stream::new(look, text));
+    let widget = dictionary! {
+        "Type" => "Annot", "Subtype" => "Widget", "FT" => "Tx", "T" => Object::string_literal("a"),
+        "Rect" => vec![0.into(), 100.into(), 200.into(), 150.into()], "F" => 4,
+        "AP" => dictionary! { "N" => look },
+    };
+    let field = document.add_object(widget);
+    let page = dictionary! {
+        "Type" => "Page", "Parent" => tree, "Resources" => resources, "Contents" => content,
+        "Annots" => vec![field.into()],
+        "MediaBox" => vec![0.into(), 0.into(), 200.into(), 200.into()],
+    };
+    let pages: Vec<Object> = (0..2)
+        .map(|_| document.add_object(page.clone()).into())
+        .collect();
+    let form = dictionary! { "AcroForm" => dictionary! { "Fields" => vec![field.into()] } };
+    let file = whole(document, tree, node(pages), form);
+    let limits = Limits::default();
+    let merged = merge([file.as_slice(), &file], &limits).expect("a file");
+    // What the fields show becomes text of the pages.
+    let flat = flatten(&merged, &limits).expect("a file");
+    let read = read_text(&flat, None, &limits, &|| {}).expect("text");
+    let counts: Vec<usize> = read
+        .iter()
+        .map(|it| it.text.matches("Shared").count())
+        .collect();
+    assert_eq!(counts, [2, 2, 2, 2]);
 }

@@ -170,14 +170,18 @@ fn change(input: &Json, engine: &Engine, stop: &Arc<AtomicBool>) -> Result<Json,
             .collect(),
         options: &options,
     };
-    let made = engine.change_pdfs(files.into_iter().map(named).collect(), &changes);
+    let files = files.into_iter().map(|file| NamedFile {
+        name: file.name,
+        bytes: file.bytes.into(),
+    });
+    let made = engine.change_pdfs(files.collect(), &changes);
     let made = made.map_err(|error| StepError::new(error.code(), error.to_string()))?;
     let (files, notes) = (made.files, made.notes);
     let mut made: Vec<Json> = (files.into_iter())
         .map(|file| {
             let own: Vec<&Note> = notes.iter().filter(|note| note.file == file.name).collect();
             let report = serde_json::to_value(own).unwrap_or_default();
-            let mut value = pdf(&file.name, file.bytes);
+            let mut value = pdf(&file.name, file.bytes.into());
             if report.as_array().is_some_and(|notes| !notes.is_empty()) {
                 value["$file"]["report"] = report;
             }

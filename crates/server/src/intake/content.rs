@@ -138,7 +138,7 @@ impl Sink {
             None => Content::Held(self.held.freeze()),
             Some(file) => {
                 let permit = self.permit.map(|permit| Arc::new(permit) as Arc<_>);
-                Content::Spooled(Spooled::new(file, self.size_bytes, permit))
+                Content::Spooled(Spooled::unnamed(file, self.size_bytes, permit))
             }
         })
     }

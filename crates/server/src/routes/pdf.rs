@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{body::Body, extract::State, response::Response};
+use bytes::Bytes;
 use hyper::{
     HeaderMap, StatusCode,
     header::{CONTENT_LENGTH, HeaderValue},
@@ -207,9 +208,9 @@ fn invalid(detail: impl Into<String>) -> Problem {
     Problem::new(Code::InvalidRequest, detail)
 }
 
-pub(super) fn read(files: Vec<(String, Content)>) -> Result<Vec<NamedFile<Vec<u8>>>, Problem> {
+pub(super) fn read(files: Vec<(String, Content)>) -> Result<Vec<NamedFile<Bytes>>, Problem> {
     let read = |(name, content): (String, Content)| {
-        let bytes = content.read().map_err(|error| full(&error))?.to_vec();
+        let bytes = content.read().map_err(|error| full(&error))?;
         Ok(NamedFile { name, bytes })
     };
     files.into_iter().map(read).collect()
@@ -231,7 +232,7 @@ pub(crate) async fn change_files(
             ..RenderOptions::default()
         };
         let aside: BTreeMap<String, Vec<u8>> = (read(form.beside)?.into_iter())
-            .map(|file| (file.name, file.bytes))
+            .map(|file| (file.name, file.bytes.to_vec()))
             .collect();
         let changes = PdfChanges {
             changes,
@@ -244,7 +245,7 @@ pub(crate) async fn change_files(
     let made = api.slots.run(Lane::Batch, work).await?;
     let report = report(&made.notes);
     let mut files: Vec<(String, Content)> = (made.files.into_iter())
-        .map(|file| (file.name, Content::Held(file.bytes.into())))
+        .map(|file| (file.name, Content::Held(file.bytes)))
         .collect();
     let (name, content, media_type) = match files.len() {
         1 => {
@@ -335,7 +336,7 @@ pub(super) async fn say_of_each<T: Serialize>(
     api: &PdfApi,
     headers: &HeaderMap,
     body: Body,
-    say: impl Fn(&NamedFile<Vec<u8>>, &Form) -> Result<T, Problem> + Send + 'static,
+    say: impl Fn(&NamedFile<Bytes>, &Form) -> Result<T, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let mut form = Form::read(api, headers, body).await?;
     let _permit = api.intake.reserve_bytes(form.size_bytes())?;

@@ -4,6 +4,7 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use axum::{body::Body, extract::State, response::Response};
+use bytes::Bytes;
 use hyper::{
     HeaderMap,
     header::{CONTENT_LENGTH, HeaderValue},
@@ -156,7 +157,7 @@ pub(crate) async fn read_attached(
     zipped(files, &missing).await
 }
 
-fn of(file: &NamedFile<Vec<u8>>, error: &Error) -> Problem {
+fn of(file: &NamedFile<Bytes>, error: &Error) -> Problem {
     Problem::new(error.code(), format!("{}: {error}", file.name))
 }
 
@@ -173,7 +174,7 @@ struct Asked<'a> {
 }
 
 /// Finds files in a file.
-type Find = fn(&Engine, &NamedFile<Vec<u8>>, &Asked<'_>) -> Result<Found, Problem>;
+type Find = fn(&Engine, &NamedFile<Bytes>, &Asked<'_>) -> Result<Found, Problem>;
 
 /// What `find` finds in each file of a form, in a folder for each if there are several; and what was
 /// left out.

@@ -2,10 +2,11 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
+use bytes::Bytes;
 use clap::Args;
 use platen_pdf::{Conditions, FileError, NamedFile, Operations};
 
-use super::read;
+use super::pdf_files::{keep, map, places};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Arguments of `platen merge`.
@@ -25,17 +26,19 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     for path in &arguments.inputs {
         files.push(NamedFile {
             name: path.display().to_string(),
-            bytes: read(path)?,
+            bytes: map(path)?,
         });
     }
-    let count = files.len();
+    let (count, places) = (files.len(), places(&files));
     let operations = Operations {
         merge: true,
         ..Operations::default()
     };
     let made = operations.apply(files, &Conditions::default());
-    let made = made.map_err(|error| failed(&error))?.pop();
-    let made = made.map_or_else(Vec::new, |file| file.bytes);
+    let mut made = made.map_err(|error| failed(&error))?;
+    let output_file = std::slice::from_ref(&arguments.output);
+    keep(&mut made, &places, &arguments.inputs, output_file);
+    let made = made.pop().map_or_else(Bytes::new, |file| file.bytes);
     let name = arguments.output.display().to_string();
     std::fs::write(&arguments.output, &made)
         .map_err(|error| Failure::file("write", &name, &error))?;

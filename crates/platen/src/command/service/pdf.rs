@@ -8,14 +8,13 @@ use std::{
 
 pub use super::pdf_arguments::Arguments;
 use platen_engine::{PdfChanges, Reach, Signatures};
-use platen_pdf::NamedFile;
 use platen_render::RenderOptions;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
     engine,
     pdf_arguments::{Change, Detailed, Operation},
-    pdf_files::{Files, create, name_of, tell, tell_notes},
+    pdf_files::{Files, create, inputs, keep, name_of, places, tell, tell_notes},
     pdf_inspect::{attachments, describe, draw_pages, images, text, validate, verify},
     read, read_json, signature_keys, write,
 };
@@ -242,13 +241,8 @@ fn change(plan: Plan, output: OutputArguments) -> Result<ExitCode, Failure> {
         let message = format!("this is not a list of operations: {error}");
         Failure::caller(message, "docs/reference/pdf.md has all of them")
     })?;
-    let mut files = Vec::new();
-    for path in &plan.files.inputs {
-        files.push(NamedFile {
-            name: name_of(path),
-            bytes: read(path)?,
-        });
-    }
+    let files = inputs(&plan.files.inputs)?;
+    let places = places(&files);
     let mut aside = BTreeMap::new();
     for path in &plan.beside {
         aside.insert(name_of(path), read(path)?);
@@ -263,7 +257,7 @@ fn change(plan: Plan, output: OutputArguments) -> Result<ExitCode, Failure> {
     let made = engine.change_pdfs(files, &changes);
     let made = made.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     tell_notes(&made.notes, output);
-    let made = made.files;
+    let mut made = made.files;
     let target = &plan.files.output;
     let written: Vec<PathBuf> = match made.len() {
         1 if !target.is_dir() => vec![target.clone()],
@@ -272,6 +266,7 @@ fn change(plan: Plan, output: OutputArguments) -> Result<ExitCode, Failure> {
             made.iter().map(|file| target.join(&file.name)).collect()
         }
     };
+    keep(&mut made, &places, &plan.files.inputs, &written);
     for (path, file) in written.iter().zip(&made) {
         write(path, &file.bytes)?;
         tell(path, file.bytes.len(), output);

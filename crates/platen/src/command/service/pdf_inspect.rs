@@ -12,8 +12,8 @@ use platen_pdf::{Limits, NamedFile};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    pdf_files::{create, name_of, tell},
-    read, write,
+    pdf_files::{create, map, name_of, tell},
+    write,
 };
 use crate::report::{Failure, OutputArguments, print_line, say};
 
@@ -23,7 +23,7 @@ pub(super) fn describe(inputs: &[PathBuf]) -> Result<ExitCode, Failure> {
     for path in inputs {
         let file = NamedFile {
             name: path.display().to_string(),
-            bytes: read(path)?,
+            bytes: map(path)?,
         };
         let said = platen_pdf::describe(&file, &Limits::default())
             .map_err(|error| Failure::new(error.error.code(), error.to_string()))?;
@@ -73,7 +73,7 @@ fn each_is_valid(
     let mut all = Map::new();
     let mut is_valid = true;
     for path in inputs {
-        let inspected = inspect(&read(path)?);
+        let inspected = inspect(&map(path)?);
         let (is_good, said) = inspected
             .map_err(|(code, why)| Failure::new(code, format!("{}: {why}", path.display())))?;
         is_valid &= is_good;
@@ -93,7 +93,7 @@ pub(super) fn attachments(
     folder: &Path,
     output: OutputArguments,
 ) -> Result<ExitCode, Failure> {
-    let found = platen_pdf::read_attachments(&read(input)?, &Limits::default());
+    let found = platen_pdf::read_attachments(&map(input)?, &Limits::default());
     let found = found.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     create(folder)?;
     for file in found {
@@ -113,7 +113,7 @@ pub(super) fn text(
     target: &Path,
     output: OutputArguments,
 ) -> Result<ExitCode, Failure> {
-    let found = platen_pdf::read_text(&read(input)?, pages, &Limits::default(), &|| {});
+    let found = platen_pdf::read_text(&map(input)?, pages, &Limits::default(), &|| {});
     let found = found.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     let unknown: usize = found.iter().map(|page| page.unknown_characters).sum();
     if output.json {
@@ -142,7 +142,7 @@ pub(super) fn images(
     folder: &Path,
     output: OutputArguments,
 ) -> Result<ExitCode, Failure> {
-    let found = platen_pdf::read_pictures(&read(input)?, pages, &Limits::default(), &|| {});
+    let found = platen_pdf::read_pictures(&map(input)?, pages, &Limits::default(), &|| {});
     let found = found.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     create(folder)?;
     for file in found.files {
@@ -165,7 +165,7 @@ pub(super) fn draw_pages(
     output: OutputArguments,
 ) -> Result<ExitCode, Failure> {
     let engine = Engine::new(&FontSettings::default());
-    let drawn = engine.draw_pages(&read(input)?, pages, dpi, None);
+    let drawn = engine.draw_pages(&map(input)?, pages, dpi, None);
     let drawn = drawn.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     create(folder)?;
     for page in drawn {
