@@ -29,6 +29,7 @@ need faketime faketime
 need valgrind valgrind
 need crun crun
 need runc runc
+need stunnel stunnel4
 [ "${1:-}" != fleet ] || need prometheus prometheus
 if [ "${1:-}" = bench ]; then
     need puma puma
@@ -97,18 +98,20 @@ jars() {
     fi
 }
 jars veraPDF pom.xml verapdf
-# DSS of the European Commission and pyHanko, which judge signatures.
+# DSS of the European Commission and pyHanko, which judge signatures, and certomancer, whose authorities
+# they trust.
 jars DSS signatures.xml dss
 # Saxon and the rules of CEN, KoSIT and OpenPeppol, which judge e-invoices.
 jars "rules of e-invoices" invoices.xml invoices
 hanko="${XDG_CACHE_HOME:-$HOME/.cache}/platen/pyhanko"
-if [ ! -x "$hanko/bin/pyhanko" ] && command -v python3 >/dev/null 2>&1; then
+if [ ! -x "$hanko/bin/certomancer" ] && command -v python3 >/dev/null 2>&1; then
     if python3 -m venv "$hanko" >/dev/null 2>&1 &&
-        "$hanko/bin/pip" install -q pyhanko==0.38.0 pyhanko-cli==0.6.0 2>/dev/null; then
-        echo "installed: pyHanko, into $hanko"
+        "$hanko/bin/pip" install -q pyhanko==0.38.0 pyhanko-cli==0.6.0 'certomancer[web-api]==0.16.0' \
+            2>/dev/null; then
+        echo "installed: pyHanko and certomancer, into $hanko"
     else
         rm -rf "$hanko"
-        echo "not installed: pyHanko, which PyPI has"
+        echo "not installed: pyHanko and certomancer, which PyPI has"
     fi
 fi
 # Mustang, which reads e-invoices as their receivers do.
@@ -132,6 +135,25 @@ for client in chromiumly@6.0.0 gotenberg-js-client@0.7.4; do
         fi
     fi
 done
+# The client for Go, with its tests and what they need.
+folder="${XDG_CACHE_HOME:-$HOME/.cache}/platen/gotenberg-go-client"
+if [ ! -d "$folder/vendor" ] && command -v go >/dev/null 2>&1; then
+    module=github.com/starwalkn/gotenberg-go-client/v8@v8.12.0
+    rm -rf "$folder"
+    if (
+        set -e
+        go mod download "$module"
+        cp -R "$(go env GOMODCACHE)/$module" "$folder"
+        chmod -R u+w "$folder"
+        cd "$folder"
+        go mod vendor
+    ) >/dev/null 2>&1; then
+        echo "installed: gotenberg-go-client, into $folder"
+    else
+        rm -rf "$folder"
+        echo "not installed: gotenberg-go-client, which the proxy of Go has"
+    fi
+fi
 # pdf.js, the reader of browsers.
 reader="${XDG_CACHE_HOME:-$HOME/.cache}/platen/pdfjs"
 if [ ! -d "$reader/node_modules/pdfjs-dist" ] && command -v npm >/dev/null 2>&1; then

@@ -1,5 +1,5 @@
-// Forms as clients of Gotenberg written in Go send them, by mime/multipart: files first, as
-// application/octet-stream, then fields, in any order.
+// Forms as programs in Go send them, by mime/multipart: files first, as application/octet-stream, then
+// fields, in any order, and with fields that gotenberg-go-client's own tests do not send.
 //
 //	go run client.go http://127.0.0.1:3000
 package main

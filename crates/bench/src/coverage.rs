@@ -106,9 +106,12 @@ fn is_of(name: &Name, section: &str) -> bool {
     of == section
 }
 
+/// Notes what is missing where no name of a cell is wanted.
+type Want<'a> = dyn FnMut(String, &dyn Fn(&Name) -> bool) + 'a;
+
 /// Every kind and size of body over TCP from each program, and some sizes over the other sockets from
 /// Platen.
-fn bodies(want: &mut dyn FnMut(String, &dyn Fn(&Name) -> bool)) {
+fn bodies(want: &mut Want<'_>) {
     type IsServer = fn(&Server) -> bool;
     let ours: [(&str, IsServer); 2] = [
         ("delivery", |it| matches!(it, Server::Transport { .. })),

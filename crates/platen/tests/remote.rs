@@ -260,6 +260,100 @@ fn the_command_converts_by_libreoffice_elsewhere() {
     failed(&nobody, &[], 2, "refused");
 }
 
+/// An end of a tunnel of stunnel, whose section is that of docs/reference/convert.md.
+struct TunnelEnd(Child);
+
+impl TunnelEnd {
+    fn start(folder: &std::path::Path, name: &str, service: &str) -> Self {
+        let path = folder.join(format!("{name}.conf"));
+        let text = format!("foreground = yes\npid =\n[office]\n{service}\nverifyPeer = yes\n");
+        std::fs::write(&path, text).unwrap();
+        let mut command = Command::new("stunnel");
+        command.arg(&path).current_dir(folder).stderr(Stdio::null());
+        Self(command.spawn().unwrap())
+    }
+}
+
+impl Drop for TunnelEnd {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn documents_travel_through_a_tunnel_of_tls() {
+    let has_stunnel = Command::new("stunnel").arg("-version").output().is_ok();
+    if is_missing("LibreOffice", has_libreoffice()) || is_missing("stunnel", has_stunnel) {
+        return;
+    }
+    let office = Remote::office();
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for name in ["office", "client", "stranger"] {
+        let line = format!(
+            "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={name} -keyout {name}.key -out {name}.crt"
+        );
+        let mut command = Command::new("openssl");
+        let output = command
+            .args(line.split(' '))
+            .current_dir(at)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let read = |ending: &str| std::fs::read(at.join(format!("{name}.{ending}"))).unwrap();
+        std::fs::write(
+            at.join(format!("{name}.pem")),
+            [read("key"), read("crt")].concat(),
+        )
+        .unwrap();
+    }
+    let tunnel = free_port();
+    let far = format!(
+        "accept = 127.0.0.1:{tunnel}\nconnect = {}\ncert = office.pem\nCAfile = client.crt",
+        office.address
+    );
+    let _far = TunnelEnd::start(at, "far", &far);
+    wait_until("the far end listens", || {
+        TcpStream::connect(("127.0.0.1", tunnel)).is_ok()
+    });
+    let near = |name: &str| {
+        let port = free_port();
+        let service = format!(
+            "client = yes\naccept = 127.0.0.1:{port}\nconnect = 127.0.0.1:{tunnel}\n\
+             cert = {name}.pem\nCAfile = office.crt"
+        );
+        let end = TunnelEnd::start(at, name, &service);
+        wait_until("the tunnel listens", || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        (end, format!("tcp://127.0.0.1:{port}"))
+    };
+    std::fs::write(at.join("a.txt"), "text").unwrap();
+    let convert = |address: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
+        command.args(["convert", "--office", address, "a.txt"]);
+        command.current_dir(at).output().unwrap()
+    };
+    let (_end, address) = near("client");
+    let is_done = |address: &str| {
+        let _ = std::fs::remove_file(at.join("a.pdf"));
+        let done = convert(address);
+        let made = std::fs::read(at.join("a.pdf")).unwrap_or_default();
+        assert_eq!(
+            done.status.success(),
+            made.starts_with(b"%PDF-"),
+            "{done:?}"
+        );
+        done.status.success()
+    };
+    assert!(is_done(&address));
+    // Who has another certificate reaches nothing, and the other one still does.
+    let (_stranger, closed) = near("stranger");
+    assert!(!is_done(&closed));
+    assert!(is_done(&address));
+}
+
 #[test]
 fn links_of_documents_are_not_followed_elsewhere() {
     if is_missing("LibreOffice", has_libreoffice()) {

@@ -1,6 +1,13 @@
 //! Clients of Gotenberg, written by others, against the service.
 
-use std::{path::PathBuf, process::Command};
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener},
+    path::PathBuf,
+    process::Command,
+};
+
+use platen_server::Settings;
 
 use crate::{
     app::TestApp,
@@ -17,6 +24,10 @@ fn cached(name: &str) -> Option<PathBuf> {
 
 /// Runs a client against a service of its own, where the client's program is `found`.
 fn run_client(name: &str, found: Option<Command>) {
+    run_client_with(name, found, Settings::default());
+}
+
+fn run_client_with(name: &str, found: Option<Command>, settings: Settings) {
     let Some(mut command) = found else {
         let all = std::env::var("REQUIRE_ALL").is_ok_and(|value| value == "1");
         assert!(!all, "{name} is not installed: run .ci/packages.sh");
@@ -26,7 +37,7 @@ fn run_client(name: &str, found: Option<Command>) {
     if is_chromium_missing() || is_libreoffice_missing() {
         return;
     }
-    let app = TestApp::start();
+    let app = TestApp::with(settings);
     let output = command.arg(app.url("")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let wrong = String::from_utf8_lossy(&output.stderr);
@@ -76,7 +87,47 @@ fn the_npm_client_gotenberg_js_client_needs_only_other_addresses() {
     run_client("gotenberg-js-client", command);
 }
 
-/// No Go client is installed: a program of ours sends what they send, by the same library.
+/// Its tests as their authors wrote them, but for the addresses.
+#[test]
+fn the_go_client_passes_its_own_tests() {
+    let command = cached("gotenberg-go-client/vendor").map(|vendor| {
+        let page = page_of("<p>from afar</p>");
+        let mut command = Command::new(client("client_go.sh"));
+        command.args(vendor.parent()).arg(format!("http://{page}"));
+        (command, page)
+    });
+    let (command, page) = command.unzip();
+    let settings = Settings {
+        chromium_allowed_hosts: page.map(|page| vec![page.to_string()]),
+        chromium_allow_private_addresses: Some(true),
+        ..Settings::default()
+    };
+    run_client_with("gotenberg-go-client", command, settings);
+}
+
+/// A server that answers everything with `html`.
+fn page_of(html: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            // Browsers open connections in advance, and send nothing on them.
+            std::thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4096]);
+                let length = html.len();
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {length}\r\n\
+                     connection: close\r\n\r\n"
+                );
+                let _ = stream.write_all(format!("{head}{html}").as_bytes());
+            });
+        }
+    });
+    address
+}
+
+/// Fields that the tests of Go's client do not send, by the library that it sends forms with.
 #[test]
 fn forms_of_go_are_read() {
     let is_there = Command::new("go").arg("version").output().is_ok();

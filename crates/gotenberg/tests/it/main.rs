@@ -3,6 +3,7 @@
 #[path = "../../../server/tests/it/app.rs"]
 #[expect(dead_code, reason = "tests of other crates use the rest")]
 mod app;
+mod change_fields;
 mod changes;
 mod clients;
 mod dialect;
@@ -12,6 +13,8 @@ mod documents;
 mod fixture;
 mod forms;
 mod new_stages;
+mod office_fields;
+mod page_fields;
 #[path = "../../../server/tests/it/programs.rs"]
 mod programs;
 mod redact_stage;

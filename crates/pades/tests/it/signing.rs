@@ -240,6 +240,28 @@ fn who_is_revoked_gets_no_lasting_signature() {
     }
 }
 
+/// A verifier whose clock is an hour behind: for it, both timestamps are from the future.
+#[test]
+fn timestamps_from_the_future_prove_nothing() {
+    let limits = Limits::default();
+    let stamped = signed(&pdf(true), &signing(Level::Timestamp), "p256");
+    let basic = signed(&pdf(true), &signing(Level::Basic), "p256");
+    let document = add_timestamp(&basic, "http://time.test/", authority(), &limits).expect("one");
+    for (file, which) in [(&stamped, 0), (&document, 1)] {
+        assert!(judged(file).valid);
+        let early = verify(file, &authority().trust(), now() - 3_600, &limits, &|| {});
+        let early = early.expect("judged");
+        assert!(!early.valid, "{early:#?}");
+        let report = &early.signatures[which];
+        let is_told = report
+            .problems
+            .iter()
+            .any(|it| it.contains("from the future"));
+        assert!(is_told, "{report:#?}");
+        assert_eq!(report.validity, Validity::Invalid);
+    }
+}
+
 #[test]
 fn who_is_not_trusted_or_must_not_sign_is_told() {
     let made = signed(&pdf(true), &signing(Level::Basic), "rsa");
