@@ -59,6 +59,17 @@ impl Spooled {
         }
     }
 
+    /// The file as memory, if it is a private one that is large enough, and its file system maps files.
+    fn map(&self) -> Option<Mapping> {
+        let is_worth_it = self.is_private && self.size_bytes >= MAPPED_BYTES;
+        let mapped =
+            is_worth_it.then(|| Mapped::new(&self.file, self.size_bytes as usize).ok())??;
+        Some(Mapping {
+            mapped,
+            _content: self.clone(),
+        })
+    }
+
     /// The file. Read it by position: its offset is shared.
     #[must_use]
     pub fn file(&self) -> &Arc<File> {
@@ -133,14 +144,11 @@ impl Content {
     pub fn read(&self) -> io::Result<Bytes> {
         match self {
             Self::Held(bytes) => Ok(bytes.clone()),
-            Self::Spooled(spooled) if spooled.is_private && spooled.size_bytes >= MAPPED_BYTES => {
-                let mapped = Mapped::new(&spooled.file, spooled.size_bytes as usize)?;
-                Ok(Bytes::from_owner(Mapping {
-                    mapped,
-                    _content: spooled.clone(),
-                }))
-            }
             Self::Spooled(spooled) => {
+                // Some file systems map nothing.
+                if let Some(mapped) = spooled.map() {
+                    return Ok(Bytes::from_owner(mapped));
+                }
                 let mut bytes = vec![0; spooled.size_bytes as usize];
                 spooled.file.read_exact_at(&mut bytes, 0)?;
                 Ok(bytes.into())

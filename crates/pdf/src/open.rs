@@ -1,5 +1,7 @@
 //! Reads files within limits, and writes them.
 
+use std::collections::HashSet;
+
 use lopdf::{Document, LoadOptions, Object, ObjectId, xref::XrefRecovery};
 
 use crate::{
@@ -214,6 +216,33 @@ pub(crate) fn value<'a>(
 /// The object id that a key refers to.
 pub(crate) fn reference(dictionary: &lopdf::Dictionary, key: &[u8]) -> Option<ObjectId> {
     dictionary.get(key).ok()?.as_reference().ok()
+}
+
+/// The objects that anything leads to.
+pub(crate) fn reached(document: &Document) -> HashSet<ObjectId> {
+    let mut reached = HashSet::new();
+    let mut waiting = Vec::new();
+    for (_, object) in &document.trailer {
+        references(object, &mut waiting);
+    }
+    while let Some(id) = waiting.pop() {
+        if reached.insert(id)
+            && let Some(object) = document.objects.get(&id)
+        {
+            references(object, &mut waiting);
+        }
+    }
+    reached
+}
+
+fn references(object: &Object, found: &mut Vec<ObjectId>) {
+    match object {
+        Object::Reference(id) => found.push(*id),
+        Object::Array(list) => list.iter().for_each(|it| references(it, found)),
+        Object::Dictionary(entries) => entries.iter().for_each(|(_, it)| references(it, found)),
+        Object::Stream(stream) => stream.dict.iter().for_each(|(_, it)| references(it, found)),
+        _ => {}
+    }
 }
 
 /// The filters of a stream, in the order in which they are undone; `None` if they cannot be read.

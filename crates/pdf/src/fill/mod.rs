@@ -20,7 +20,7 @@ use self::{
 use crate::{
     Error, Limits,
     metadata::text_string,
-    open::{open, save},
+    open::{open, reached, save},
     pages::chosen,
     signature::is_signed,
 };
@@ -163,7 +163,7 @@ fn fill(
     Ok(())
 }
 
-/// Removes the streams that an XML form (XFA) consists of, which have the old values.
+/// Removes the parts of an XML form (XFA), which have the old values, unless something else needs them.
 fn remove_parts(document: &mut Document, form: &Object) {
     let mut parts: Vec<ObjectId> = form.as_reference().ok().into_iter().collect();
     let list = match form {
@@ -176,8 +176,9 @@ fn remove_parts(document: &mut Document, form: &Object) {
             .flatten()
             .filter_map(|it| it.as_reference().ok()),
     );
-    for id in parts {
-        document.objects.remove(&id);
+    let needed = reached(document);
+    for id in parts.iter().filter(|id| !needed.contains(id)) {
+        document.objects.remove(id);
     }
 }
 

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Error,
     copy::inherited,
-    open::{dictionary, value},
+    open::{dictionary, reached, value},
 };
 
 /// Maximum depth of forms within forms.
@@ -284,31 +284,4 @@ fn prune(document: &mut Document, budget: &mut Budget, checkpoint: &dyn Fn()) ->
         }
     }
     Ok(())
-}
-
-/// The objects that anything leads to.
-fn reached(document: &Document) -> HashSet<ObjectId> {
-    let mut reached = HashSet::new();
-    let mut waiting = Vec::new();
-    for (_, object) in &document.trailer {
-        references(object, &mut waiting);
-    }
-    while let Some(id) = waiting.pop() {
-        if reached.insert(id)
-            && let Some(object) = document.objects.get(&id)
-        {
-            references(object, &mut waiting);
-        }
-    }
-    reached
-}
-
-fn references(object: &Object, found: &mut Vec<ObjectId>) {
-    match object {
-        Object::Reference(id) => found.push(*id),
-        Object::Array(list) => list.iter().for_each(|it| references(it, found)),
-        Object::Dictionary(entries) => entries.iter().for_each(|(_, it)| references(it, found)),
-        Object::Stream(stream) => stream.dict.iter().for_each(|(_, it)| references(it, found)),
-        _ => {}
-    }
 }

@@ -1,6 +1,6 @@
 //! Attached files, metadata and forms that are hostile.
 
-use lopdf::{Document, Object, Stream, dictionary};
+use lopdf::{Document, Object, ObjectId, Stream, dictionary};
 use platen_pdf::{
     Error, FieldText, FieldValues, fill_form, flatten, read_fields, read_metadata, validate,
     write_metadata,
@@ -10,8 +10,8 @@ use serde_json::json;
 use super::{BARE, LIMITS, all_do, each, file, page};
 use crate::built::{node, whole};
 
-#[test]
-fn a_hundred_thousand_attached_files_are_refused_and_the_rest_is_done() {
+/// A document, the number of its page tree, and a page.
+fn one_page() -> (Document, ObjectId, ObjectId) {
     let mut document = Document::with_version("1.7");
     let tree = document.new_object_id();
     let page = dictionary! {
@@ -19,6 +19,12 @@ fn a_hundred_thousand_attached_files_are_refused_and_the_rest_is_done() {
         "MediaBox" => vec![0.into(), 0.into(), 300.into(), 300.into()],
     };
     let page = document.add_object(page);
+    (document, tree, page)
+}
+
+#[test]
+fn a_hundred_thousand_attached_files_are_refused_and_the_rest_is_done() {
+    let (mut document, tree, page) = one_page();
     let content = document.add_object(Stream::new(dictionary! {}, b"text".to_vec()));
     let mut names: Vec<Object> = Vec::new();
     for index in 0..100_000 {
@@ -55,13 +61,7 @@ fn a_hundred_thousand_attached_files_are_refused_and_the_rest_is_done() {
 
 /// A file with this packet of XMP.
 fn with_xmp(packet: &[u8], compressed: bool) -> Vec<u8> {
-    let mut document = Document::with_version("1.7");
-    let tree = document.new_object_id();
-    let page = dictionary! {
-        "Type" => "Page", "Parent" => tree, "Resources" => dictionary! {},
-        "MediaBox" => vec![0.into(), 0.into(), 300.into(), 300.into()],
-    };
-    let page = document.add_object(page);
+    let (mut document, tree, page) = one_page();
     let entries = dictionary! { "Type" => "Metadata", "Subtype" => "XML" };
     let mut stream = Stream::new(entries, packet.to_vec());
     if compressed {
@@ -170,4 +170,20 @@ fn scripts_of_forms_are_neither_run_nor_kept_where_they_may_not_be() {
         .values()
         .any(|object| object.as_dict().is_ok_and(|it| it.has_type(b"Annot")));
     assert!(!has_widget);
+}
+
+/// Only what nothing else leads to is a part of an XML form.
+#[test]
+fn a_form_that_names_what_pages_need_takes_nothing_along() {
+    let mut objects = page("/AcroForm<</Fields[]/XFA[(a) 4 0 R (b) 3 0 R (c) 2 0 R (d) 5 0 R]>>");
+    objects[2] = objects[2].replace("/Resources", "/Contents 4 0 R/Resources");
+    objects.push("<</Length 5>>stream\nq q Q\nendstream".to_owned());
+    objects.push("<</Length 9>>stream\nold value\nendstream".to_owned());
+    let draw = |_: &FieldText| Err("nothing draws it".to_owned());
+    let file = file(&objects, "");
+    let made = fill_form(&file, &FieldValues::new(), &draw, &LIMITS, &|| {}).expect("filled in");
+    let read = Document::load_mem(&made).expect("a file");
+    let page = read.page_iter().next().expect("a page");
+    assert!(read.get_page_content(page).starts_with(b"q q Q"));
+    assert!(!made.windows(9).any(|it| it == b"old value"));
 }

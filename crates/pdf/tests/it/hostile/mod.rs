@@ -1,5 +1,5 @@
 //! Files that are built to be hard on who reads them: every operation ends, and what cannot be done is
-//! said. A test that does not end, or that ends the process, fails here.
+//! said. A test that hangs or aborts fails here.
 
 mod content;
 mod structure;
