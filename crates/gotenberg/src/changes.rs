@@ -185,10 +185,25 @@ fn media_type_of(name: &str) -> Option<String> {
     }
 }
 
+/// What ExifTool, which writes the properties for Gotenberg, takes as an order about files. Gotenberg
+/// leaves them out, with any group before them (`System:FileName`), and writes the rest.
+const ORDERS: [&str; 5] = [
+    "FileName",
+    "Directory",
+    "HardLink",
+    "SymLink",
+    "FilePermissions",
+];
+
 /// Document properties. Their values are lines: other control characters are refused, as Gotenberg
 /// does.
 fn metadata(values: &mut Values) -> Metadata {
-    let metadata: Metadata = values.json("metadata");
+    let mut metadata: Metadata = values.json("metadata");
+    let is_order = |name: &str| {
+        let name = name.rsplit(':').next().unwrap_or(name);
+        ORDERS.iter().any(|order| name.eq_ignore_ascii_case(order))
+    };
+    metadata.retain(|name, _| !is_order(name));
     let has_control = |text: &str| text.contains(char::is_control);
     let is_wrong = |value: &Json| match value {
         Json::String(text) => has_control(text),

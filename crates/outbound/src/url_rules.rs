@@ -1,17 +1,21 @@
 //! Which URLs may be reached, by regular expressions: lists of what is allowed and what is denied.
 
-use regex::{RegexSet, RegexSetBuilder};
+use std::sync::Arc;
+
+use fancy_regex::{Regex, RegexBuilder};
 use ureq::http::Uri;
 
-/// Largest compiled list, in bytes.
+/// Largest compiled expression without look-around and back-references, in bytes.
 const MAX_COMPILED_BYTES: usize = 4 << 20;
+/// How often an expression may try another way through a URL. Only those with look-around or
+/// back-references do; the others run in linear time.
+const MAX_BACKTRACKS: usize = 100_000;
 
-/// Regular expressions of URLs. They run in linear time, so there is no look-around and no
-/// back-reference.
+/// Regular expressions of URLs. Whoever runs the service writes them; strangers choose the URLs.
 #[derive(Clone, Debug, Default)]
 pub struct UrlRules {
-    allowed: RegexSet,
-    denied: RegexSet,
+    allowed: Arc<[Regex]>,
+    denied: Arc<[Regex]>,
 }
 
 impl UrlRules {
@@ -26,10 +30,13 @@ impl UrlRules {
         })
     }
 
-    /// Whether a URL may be reached, which others allow if `is_listed`.
+    /// Whether a URL may be reached, which others allow if `is_listed`. It may not where an expression
+    /// comes to no end within its bound.
     pub(crate) fn allows(&self, uri: &Uri, is_listed: bool) -> bool {
         let url = plain(uri);
-        (is_listed || self.allowed.is_match(&url)) && !self.denied.is_match(&url)
+        let is_allowed = |rule: &Regex| rule.is_match(&url).unwrap_or(false);
+        let is_denied = |rule: &Regex| rule.is_match(&url).unwrap_or(true);
+        (is_listed || self.allowed.iter().any(is_allowed)) && !self.denied.iter().any(is_denied)
     }
 }
 
@@ -43,10 +50,15 @@ fn plain(uri: &Uri) -> String {
     format!("{scheme}://{host}{}{path}", port.unwrap_or_default())
 }
 
-fn compiled(list: &[String]) -> Result<RegexSet, String> {
-    let mut builder = RegexSetBuilder::new(list);
-    builder.size_limit(MAX_COMPILED_BYTES);
-    builder.build().map_err(|error| error.to_string())
+fn compiled(list: &[String]) -> Result<Arc<[Regex]>, String> {
+    let compile = |text: &String| {
+        RegexBuilder::new(text)
+            .delegate_size_limit(MAX_COMPILED_BYTES)
+            .backtrack_limit(MAX_BACKTRACKS)
+            .build()
+            .map_err(|error| format!("`{text}`: {error}"))
+    };
+    list.iter().map(compile).collect()
 }
 
 #[cfg(test)]
@@ -74,11 +86,37 @@ mod tests {
     }
 
     #[test]
-    fn expressions_that_need_more_than_linear_time_are_refused() {
+    fn expressions_may_look_around() {
         let list = |text: &str| vec![text.to_owned()];
-        let error = UrlRules::new(&list("^file:(?!//tmp/).*"), &[]).expect_err("look-around");
-        assert!(error.contains("look-around"), "{error}");
-        assert!(UrlRules::new(&[], &list(r"(a)\1")).is_err());
+        let allows = |rules: &UrlRules, url: &str| rules.allows(&url.parse().unwrap(), false);
+        let rules = UrlRules::new(&list("^https://(?!internal\\.)"), &[]).unwrap();
+        assert!(allows(&rules, "https://example.com/"));
+        assert!(!allows(&rules, "https://internal.example.com/"));
+        // What Gotenberg denies unless another list is set.
+        let rules = UrlRules::new(&list(".+"), &list(r"^file:(?!//\/tmp/).*")).unwrap();
+        assert!(allows(&rules, "https://example.com/"));
+        let rules = UrlRules::new(&list(r"^https://(\w+)\.\1\.com/"), &[]).unwrap();
+        assert!(allows(&rules, "https://a.a.com/") && !allows(&rules, "https://a.b.com/"));
+    }
+
+    #[test]
+    fn expressions_that_do_not_end_allow_nothing() {
+        let list = |text: &str| vec![text.to_owned()];
+        let endless = r"^https://example\.com/(?=a)(a|a|aa)+(?<!b)$";
+        let url = format!("https://example.com/{}b", "a".repeat(200));
+        let url = url.parse().unwrap();
+        let allowed = UrlRules::new(&list(endless), &[]).unwrap();
+        assert!(!allowed.allows(&url, false));
+        let denied = UrlRules::new(&list(".+"), &list(endless)).unwrap();
+        assert!(!denied.allows(&url, false));
+        assert!(denied.allows(&"https://example.com/b".parse().unwrap(), false));
+    }
+
+    #[test]
+    fn expressions_that_are_none_are_refused() {
+        let list = |text: &str| vec![text.to_owned()];
+        let error = UrlRules::new(&list("^https://(example"), &[]).expect_err("a parenthesis");
+        assert!(error.contains("`^https://(example`"), "{error}");
         assert!(UrlRules::new(&list(r"(\w{1000}){1000}"), &[]).is_err());
     }
 }

@@ -147,10 +147,9 @@ impl Flows {
             return;
         }
         let sandbox = Arc::clone(&self.services.sandbox);
-        let scripts = tokio::task::spawn_blocking(move || sandbox.runner().ok());
         let services = Arc::new(Services {
             engine: Arc::clone(&self.services.renderer.engine),
-            scripts: scripts.await.ok().flatten(),
+            scripts: Arc::new(move || sandbox.runner().map_err(|problem| problem.detail)),
             outbound: Arc::clone(&self.outbound),
             tools: self.tools(),
         });

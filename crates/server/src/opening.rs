@@ -91,8 +91,8 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         Some(group) => (None, Use::Follower, group.own_folder()),
     };
     let strangers =
-        (config.render_isolation == RenderIsolation::Auto).then(|| start_isolation(&config));
-    let sandbox = start_code_sandbox(&config);
+        (config.render_isolation == RenderIsolation::Auto).then(|| isolation_of_strangers(&config));
+    let sandbox = Arc::new(Sandbox::new(&config));
     let engine = load_engine(&config);
     let redis = stores::redis(&config)?;
     let (store, database_lock) = Stores::open(&config, how, redis).map_err(failed)?;
@@ -144,9 +144,9 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
     Services::new(config, opened).map_err(Error::Config)
 }
 
-/// Starts sandboxes for untrusted input in a thread, as their start takes as long as that of the
-/// service. The first use waits for it. Without sandboxes the service handles that input itself.
-fn start_isolation(config: &Config) -> Box<IsolationSource> {
+/// Sandboxes for untrusted input, which start when they are asked for. Without sandboxes the service
+/// handles that input itself.
+fn isolation_of_strangers(config: &Config) -> Box<IsolationSource> {
     let settings = config.isolation();
     let started = OnceLock::new();
     let start = move || match Isolation::start(settings.clone()) {
@@ -162,10 +162,7 @@ fn start_isolation(config: &Config) -> Box<IsolationSource> {
             None
         }
     };
-    let source = Arc::new(move || started.get_or_init(&start).clone());
-    let early = Arc::clone(&source);
-    beside("start-sandboxes", move || drop(early()));
-    Box::new(move || source())
+    Box::new(move || started.get_or_init(&start).clone())
 }
 
 /// Loads fonts in a thread: opening the database waits for the disk meanwhile. The function that it
@@ -182,18 +179,4 @@ fn load_engine(config: &Config) -> impl FnOnce() -> Engine + use<> {
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
         Err(_) => Engine::new(&fonts),
     }
-}
-
-/// Starts the sandbox for code in a thread. The first use waits for it.
-fn start_code_sandbox(config: &Config) -> Arc<Sandbox> {
-    let sandbox = Arc::new(Sandbox::new(config));
-    let early = Arc::clone(&sandbox);
-    beside("start-code-sandbox", move || drop(early.runner()));
-    sandbox
-}
-
-/// Starts in a thread of this name what the first use would start otherwise, as without a thread.
-fn beside(name: &str, start: impl FnOnce() + Send + 'static) {
-    let builder = std::thread::Builder::new().name(name.to_owned());
-    let _ = builder.spawn(start);
 }

@@ -1,9 +1,6 @@
 //! Builds the router: the routes of each domain with their services, and the middleware.
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::{Router, http::Uri, middleware::from_fn_with_state};
 use platen_fault::{Code, Resource};
@@ -14,21 +11,19 @@ use crate::{
     deferred::layer::{self, Deferral},
     extension::Extension,
     middleware::{self, Admission},
-    openapi,
-    operation::{Mounted, OperationTable},
+    operation::{Mounted, Operation, OperationTable},
     problem::Problem,
     routes::{
         assets::{self, AssetApi},
         audit,
         convert::{self, ConvertApi},
-        documentation,
+        documentation::{self, Description},
         editor::{self, EditorApi},
         flows::{self, FlowApi},
         fonts::{self, FontApi},
         health::{self, HealthApi},
         invoice,
         keys::{self, KeyApi},
-        page::Page,
         pdf::{self, PdfApi},
         pieces::{self, PieceApi},
         render::{self, BatchLimits, RenderApi},
@@ -82,18 +77,18 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
     for extension in extensions {
         extension.mount(&mut mounted);
     }
-    // The OpenAPI document includes its own routes, so it is generated after all are registered.
-    let description = Arc::new(OnceLock::new());
+    // The OpenAPI document includes its own routes, so it gets them after all are registered.
+    let description = Arc::new(Description::default());
     mounted.add(documentation::routes(), Arc::clone(&description));
-    let document = openapi::document(&mounted.operations);
-    let _ = description.set(Page::new(serde_json::to_vec(&document).unwrap_or_default()));
+    let operations: Arc<[Operation]> = std::mem::take(&mut mounted.operations).into();
+    description.describe(Arc::clone(&operations));
     let admission = Admission {
         keys: Arc::clone(&services.keys),
         requests: Arc::clone(&services.request_rate),
         renders: Arc::clone(&services.render_rate),
         origins: services.config.exposure.allowed_origins.clone(),
         metrics: Arc::clone(&services.metrics),
-        operations: OperationTable::new(mounted.operations),
+        operations: OperationTable::new(operations),
         audit: Audit {
             store: Arc::clone(&services.audit),
         },

@@ -10,6 +10,8 @@ use std::{
 use futures_core::future::BoxFuture;
 use platen_browser::{Controller, Mode, Origin, SandboxUnavailable, choose_origin};
 use platen_delivery::{AcceptPolicy, Listener, Sharing};
+use platen_engine::Engine;
+use platen_render::chain;
 use platen_supervise::{AcceptBalancer, Channel, Membership, ProcessGroup};
 use tokio::{sync::watch, task::JoinHandle};
 use tracing::{error, info, warn};
@@ -21,9 +23,10 @@ use crate::{
     extension::{Extension, ExtensionFactory},
     log,
     opening::{POLL_INTERVAL, open},
-    readiness::CHILD_START_TIMEOUT,
+    readiness::{CHILD_START_TIMEOUT, Readiness},
     results,
     router::router,
+    sandbox::Sandbox,
     services::Services,
     shared_limits,
     start_error::Error,
@@ -36,6 +39,8 @@ pub struct Server {
     listeners: Listeners,
     address: SocketAddr,
     supervisor: Option<Channel>,
+    /// Probes of the isolation of LibreOffice and Chromium, which nothing waits for.
+    isolating: Option<JoinHandle<()>>,
 }
 
 impl Server {
@@ -108,6 +113,15 @@ impl Server {
         log::install(config.log_format, config.log_level, traces)?;
         let address = listeners.public.iter().find_map(Listener::address);
         let address = address.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
+        let processes = &config.processes;
+        let is_isolation_demanded = matches!(processes.mode(), Mode::Container(_))
+            || processes.child_isolation != ChildIsolation::Auto;
+        let settings = config.clone();
+        // Where any isolation will do, the probes only tell the log, and take longer than the start.
+        let (demanded, isolating) = match is_isolation_demanded {
+            true => (Some(settings), None),
+            false => (None, Some(tokio::spawn(announce_isolation(settings)))),
+        };
         let services = tokio::task::spawn_blocking(move || open(config, group))
             .await
             .map_err(std::io::Error::other)??;
@@ -116,13 +130,16 @@ impl Server {
                 "no API key is set: every process on this machine has full access (API_KEY_ADMIN)"
             );
         }
-        isolate(&services).await?;
+        if let Some(config) = demanded {
+            isolate(config).await?;
+        }
         Ok(Self {
             extensions: extensions.iter().map(|make| make(&services)).collect(),
             services: Arc::new(services),
             listeners,
             address,
             supervisor,
+            isolating,
         })
     }
 
@@ -192,6 +209,10 @@ impl Server {
         // Closes the listeners; each connection closes after its current response.
         drop(stop);
         finish(&services, connections).await;
+        // Probes remove what they have made.
+        if let Some(isolating) = self.isolating {
+            let _ = isolating.await;
+        }
         sweeping.abort();
         sweeping_requests.abort();
         ended
@@ -238,12 +259,11 @@ fn say_listening(services: &Services, listeners: &[Listener]) {
 /// Starts the background services.
 fn start_parts(services: &Services) {
     let readiness = &services.readiness;
-    let engine = Arc::clone(&services.renderer.engine);
-    tokio::spawn(Arc::clone(readiness).warm_engine(engine));
-    {
-        let sandbox = Arc::clone(&services.sandbox);
-        tokio::task::spawn_blocking(move || sandbox.announce());
-    }
+    tokio::spawn(warm(
+        Arc::clone(readiness),
+        Arc::clone(&services.renderer.engine),
+        Arc::clone(&services.sandbox),
+    ));
     if services.config.chromium_warm {
         let chromium = Arc::clone(&services.renderer.chromium);
         tokio::spawn(Arc::clone(readiness).start_chromium(chromium));
@@ -266,6 +286,14 @@ fn start_parts(services: &Services) {
         let peers = Arc::clone(&fleet.peers);
         tokio::spawn(shared_limits::exchange(peers, limits));
     }
+}
+
+/// Makes the engine ready, and then starts the sandboxes, which take several times as long: the first
+/// use waits for them.
+async fn warm(readiness: Arc<Readiness>, engine: Arc<Engine>, sandbox: Arc<Sandbox>) {
+    readiness.warm_engine(Arc::clone(&engine)).await;
+    tokio::task::spawn_blocking(move || drop(engine.isolation_of_strangers()));
+    tokio::task::spawn_blocking(move || sandbox.announce());
 }
 
 /// Waits for the work in progress, up to the shutdown timeout, and aborts the rest.
@@ -292,13 +320,13 @@ async fn finish(services: &Services, mut connections: JoinHandle<()>) {
 }
 
 /// Probes and logs the isolation available for LibreOffice and Chromium.
-async fn isolate(services: &Services) -> Result<(), Error> {
-    let processes = services.config.processes.clone();
+async fn isolate(config: Config) -> Result<(), Error> {
+    let processes = config.processes.clone();
     tokio::spawn(async move { try_remotes(&processes).await });
-    let demand = services.config.processes.child_isolation;
-    let mode = services.config.processes.mode();
+    let demand = config.processes.child_isolation;
+    let mode = config.processes.mode();
     if let Mode::Container(settings) = &mode {
-        return Ok(containers::prove(&services.config, settings).await?);
+        return Ok(containers::prove(&config, settings).await?);
     }
     let chosen = choose_origin(&mode, demand.into()).await?;
     if let Origin::Controller(controller) = &chosen.origin {
@@ -312,6 +340,16 @@ async fn isolate(services: &Services) -> Result<(), Error> {
         info!(level, reason, "isolation of LibreOffice and Chromium");
     }
     Ok(())
+}
+
+/// Logs the isolation, which is whatever the machine has.
+async fn announce_isolation(config: Config) {
+    if let Err(error) = isolate(config).await {
+        error!(
+            cause = chain(&error),
+            "isolation of LibreOffice and Chromium"
+        );
+    }
 }
 
 /// Logs which processes of others answer. The service starts nevertheless: they may come later.

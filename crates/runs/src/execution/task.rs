@@ -14,7 +14,9 @@ use platen_flow::{
     model::{Action, Deterministic, Step, StoreOperation, StoreScope},
 };
 use platen_outbound::Outbound;
-use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptLimits, Settings};
+use platen_script::{
+    Call, Cancellation, Host, LogLine, Prepared, RunnerSource, ScriptLimits, Settings,
+};
 use serde_json::{Value as Json, json, value::RawValue};
 use sha2::{Digest, Sha256};
 
@@ -89,8 +91,8 @@ impl StepHost for Memory {
 pub struct Services {
     /// Renders documents.
     pub engine: Arc<Engine>,
-    /// Runs code; `None` if the sandbox is unavailable.
-    pub scripts: Option<Runner>,
+    /// What runs code, or why there is no sandbox for it. The first use may wait for its start.
+    pub scripts: Arc<RunnerSource>,
     /// Sends requests.
     pub outbound: Arc<Outbound>,
     /// Printing, conversion, mail and custom actions.
@@ -276,12 +278,8 @@ impl StepExecutor<'_> {
         input: &Json,
         settings: Settings,
     ) -> Result<StepResult, StepError> {
-        let Some(scripts) = &self.services.scripts else {
-            return Err(StepError::new(
-                Code::BackendUnavailable(Backend::Sandbox),
-                "no sandbox is available for code here",
-            ));
-        };
+        let scripts = (self.services.scripts)()
+            .map_err(|detail| StepError::new(Code::BackendUnavailable(Backend::Sandbox), detail))?;
         let input = RawValue::from_string(input.to_string())
             .map_err(|error| StepError::new(Code::InvalidInput, error.to_string()))?;
         let mut limits = ScriptLimits::default();

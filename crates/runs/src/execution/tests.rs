@@ -61,7 +61,7 @@ fn world() -> World {
     let smtp = Smtp::new(&url, "platen@example.com", &Trust::default()).unwrap();
     let services = Services {
         engine: Arc::new(Engine::new(&FontSettings::default())),
-        scripts: None,
+        scripts: Arc::new(|| Err("no sandbox".to_owned())),
         outbound: Arc::new(Outbound::new(&Settings {
             allowed_hosts: vec![http.local_addr().unwrap().to_string()],
             allow_private_addresses: true,

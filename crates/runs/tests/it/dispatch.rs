@@ -40,7 +40,7 @@ async fn start(dispatcher: &Arc<Dispatcher>) {
     dispatcher.start().await.unwrap();
     let services = Services {
         engine: Arc::new(Engine::new(&FontSettings::default())),
-        scripts: None,
+        scripts: Arc::new(|| Err("no sandbox".to_owned())),
         outbound: Arc::new(Outbound::new(&OutboundSettings::default())),
         tools: Tools::default(),
     };

@@ -22,7 +22,7 @@ enum Unit {
 
 /// Our variables, and Gotenberg's.
 #[rustfmt::skip]
-const VARIABLES: [(&str, &str, Unit); 14] = [
+const VARIABLES: [(&str, &str, Unit); 15] = [
     ("PORT", "API_PORT", Unit::Same),
     ("HOST", "API_BIND_IP", Unit::Same),
     ("RENDER_TIMEOUT_MS", "API_TIMEOUT", Unit::Duration),
@@ -38,6 +38,8 @@ const VARIABLES: [(&str, &str, Unit); 14] = [
     ("API_CORRELATION_ID_HEADER", "API_TRACE_HEADER", Unit::Same),
     // Gotenberg's user may call all of its forms, which needs the scope of renderings.
     ("API_KEY_RENDER", PASSWORD, Unit::Same),
+    // It guards the metrics as well.
+    ("METRICS_TOKEN", PASSWORD, Unit::Same),
 ];
 
 const PASSWORD: &str = "GOTENBERG_API_BASIC_AUTH_PASSWORD";

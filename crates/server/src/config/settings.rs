@@ -218,7 +218,7 @@ settings! {
         chromium_warm: bool = "CHROMIUM_WARM", "false", "Start Chromium with the service instead of with the first HTML page. The service becomes ready once Chromium has started.";
         chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "2", "Idle pages that Chromium keeps open in advance.";
         chromium_allowed_hosts: Vec<String> = "CHROMIUM_ALLOWED_HOSTS", "none", "Hosts that HTML pages may load from, such as `*.example.com`.";
-        chromium_allow_list: Vec<String> = "CHROMIUM_ALLOW_LIST", "none", "Regular expressions of URLs that HTML pages may load, beside the hosts of `CHROMIUM_ALLOWED_HOSTS`, as Gotenberg has them: without look-around, and none contains a comma. `.+` allows every host on the internet.";
+        chromium_allow_list: Vec<String> = "CHROMIUM_ALLOW_LIST", "none", "Regular expressions of URLs that HTML pages may load, beside the hosts of `CHROMIUM_ALLOWED_HOSTS`, as Gotenberg has them; none contains a comma. `.+` allows every host on the internet.";
         chromium_deny_list: Vec<String> = "CHROMIUM_DENY_LIST", "none", "Regular expressions of URLs that are denied, whatever allows them.";
         chromium_allow_private_addresses: bool = "CHROMIUM_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts and URLs.";
     }
@@ -264,7 +264,7 @@ settings! {
     }
     "Results sent to webhooks" {
         webhook_allowed_hosts: Vec<String> = "WEBHOOK_ALLOWED_HOSTS", "none", "Hosts that results may be sent to, such as `*.example.com`.";
-        webhook_allow_list: Vec<String> = "WEBHOOK_ALLOW_LIST", "none", "Regular expressions of URLs that results may be sent to, beside the hosts of `WEBHOOK_ALLOWED_HOSTS`, as Gotenberg has them: without look-around, and none contains a comma. `.+` allows every host on the internet.";
+        webhook_allow_list: Vec<String> = "WEBHOOK_ALLOW_LIST", "none", "Regular expressions of URLs that results may be sent to, beside the hosts of `WEBHOOK_ALLOWED_HOSTS`, as Gotenberg has them; none contains a comma. `.+` allows every host on the internet.";
         webhook_deny_list: Vec<String> = "WEBHOOK_DENY_LIST", "none", "Regular expressions of URLs that are denied, whatever allows them.";
         webhook_error_allow_list: Vec<String> = "WEBHOOK_ERROR_ALLOW_LIST", "none", "Regular expressions of URLs that errors and events may be sent to. Where this or `WEBHOOK_ERROR_DENY_LIST` is set, `WEBHOOK_ALLOW_LIST` and `WEBHOOK_DENY_LIST` are for results only.";
         webhook_error_deny_list: Vec<String> = "WEBHOOK_ERROR_DENY_LIST", "none", "Regular expressions of URLs that errors and events are not sent to.";
@@ -279,7 +279,7 @@ settings! {
     }
     "Files that forms name" {
         download_allowed_hosts: Vec<String> = "DOWNLOAD_ALLOWED_HOSTS", "none", "Hosts from which Gotenberg's `downloadFrom` may load files, such as `*.example.com`.";
-        api_download_from_allow_list: Vec<String> = "API_DOWNLOAD_FROM_ALLOW_LIST", "none", "Regular expressions of URLs that `downloadFrom` may load, beside the hosts of `DOWNLOAD_ALLOWED_HOSTS`, as Gotenberg has them: without look-around, and none contains a comma. `.+` allows every host on the internet.";
+        api_download_from_allow_list: Vec<String> = "API_DOWNLOAD_FROM_ALLOW_LIST", "none", "Regular expressions of URLs that `downloadFrom` may load, beside the hosts of `DOWNLOAD_ALLOWED_HOSTS`, as Gotenberg has them; none contains a comma. `.+` allows every host on the internet.";
         api_download_from_deny_list: Vec<String> = "API_DOWNLOAD_FROM_DENY_LIST", "none", "Regular expressions of URLs that are denied, whatever allows them.";
         api_disable_download_from: bool = "API_DISABLE_DOWNLOAD_FROM", "false", "Forms ignore `downloadFrom`.";
         download_allow_private_addresses: bool = "DOWNLOAD_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts and URLs.";

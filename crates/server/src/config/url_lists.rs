@@ -51,7 +51,7 @@ impl UrlLists {
             UrlRules::new(allowed, denied).map_err(|error| {
                 ConfigError::new(
                     format!("{prefix}_ALLOW_LIST or {prefix}_DENY_LIST: {error}"),
-                    "write regular expressions without look-around and back-references",
+                    "write regular expressions such as `^https://example\\.com/`",
                 )
             })
         };

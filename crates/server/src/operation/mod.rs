@@ -6,6 +6,8 @@ mod content;
 mod parameter;
 mod route;
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 pub use self::{
@@ -147,17 +149,21 @@ impl Operation {
 }
 
 /// The service's operations by path.
-#[derive(Debug, Default)]
-pub struct OperationTable(FxHashMap<&'static str, Vec<Operation>>);
+#[derive(Debug)]
+pub struct OperationTable {
+    operations: Arc<[Operation]>,
+    /// Where the operations of a path are.
+    places: FxHashMap<&'static str, Vec<usize>>,
+}
 
 impl OperationTable {
     /// A table of `operations`. Each pair of method and path occurs at most once.
-    pub fn new(operations: Vec<Operation>) -> Self {
-        let mut table = Self::default();
-        for one in operations {
-            table.0.entry(one.path).or_default().push(one);
+    pub fn new(operations: Arc<[Operation]>) -> Self {
+        let mut places: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+        for (place, one) in operations.iter().enumerate() {
+            places.entry(one.path).or_default().push(place);
         }
-        table
+        Self { operations, places }
     }
 
     /// The operation for a matched `path`. HEAD matches GET, and `/templates/` matches
@@ -167,7 +173,8 @@ impl OperationTable {
             "HEAD" => "GET",
             other => other,
         };
-        let all = self.0.get(path.strip_suffix('/').unwrap_or(path))?;
-        all.iter().find(|one| one.method == method)
+        let places = self.places.get(path.strip_suffix('/').unwrap_or(path))?;
+        let mut all = places.iter().map(|place| &self.operations[*place]);
+        all.find(|one| one.method == method)
     }
 }

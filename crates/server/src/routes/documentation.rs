@@ -15,15 +15,39 @@ use super::{
 };
 use crate::{
     auth::Access,
-    operation::{IF_NONE_MATCH, Route, any_json, description, get, header, path, text},
+    openapi,
+    operation::{IF_NONE_MATCH, Operation, Route, any_json, description, get, header, path, text},
 };
 
-/// The OpenAPI document, set after all routes are registered.
-pub(crate) type Description = Arc<OnceLock<Page>>;
+/// The OpenAPI document, which is written when somebody asks for it: that takes as long as a third of a
+/// start.
+#[derive(Default)]
+pub(crate) struct Description {
+    /// Set after all routes are registered.
+    operations: OnceLock<Arc<[Operation]>>,
+    page: OnceLock<Page>,
+}
+
+impl Description {
+    /// Describes `operations`.
+    pub(crate) fn describe(&self, operations: Arc<[Operation]>) {
+        let _ = self.operations.set(operations);
+    }
+
+    /// Blocks for some milliseconds, the first time.
+    fn page(&self) -> Option<&Page> {
+        let operations = self.operations.get()?;
+        let written = || {
+            let document = openapi::document(operations);
+            Page::new(serde_json::to_vec(&document).unwrap_or_default())
+        };
+        Some(self.page.get_or_init(written))
+    }
+}
 
 /// The routes of the OpenAPI document and of the documentation page, with the document as their
 /// state.
-pub(crate) fn routes() -> Vec<Route<Description>> {
+pub(crate) fn routes() -> Vec<Route<Arc<Description>>> {
     let file = path("file", json!({"type": "string"}), "File name.");
     let schema = || description("application/schema+json", json!({}));
     let all = vec![
@@ -69,14 +93,17 @@ const CACHE: &str = "public, max-age=300";
 
 /// The OpenAPI 3.1 document.
 pub(crate) async fn get_openapi(
-    State(page): State<Description>,
+    State(description): State<Arc<Description>>,
     method: Method,
     headers: HeaderMap,
 ) -> Response {
-    let Some(page) = page.get() else {
-        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    let answer = move || {
+        let page = description.page()?;
+        Some(page.answer(&method, &headers, "application/json", CACHE))
     };
-    page.answer(&method, &headers, "application/json", CACHE)
+    let answered = tokio::task::spawn_blocking(answer).await;
+    let none = || StatusCode::SERVICE_UNAVAILABLE.into_response();
+    answered.ok().flatten().unwrap_or_else(none)
 }
 
 /// Reads the JSON Schema of templates.

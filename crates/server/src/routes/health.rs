@@ -189,7 +189,9 @@ pub(crate) async fn get_health(
         let timestamp = timestamp.clone();
         details.insert(name, Part { status, timestamp });
     }
-    let response = uncached(json(code, &Overview { status, details }));
+    let overview = serde_json::to_vec(&Overview { status, details }).unwrap_or_default();
+    // Gotenberg names the character set, here only.
+    let response = uncached(bytes_of("application/json; charset=utf-8", code, overview));
     traced(response, &headers, context)
 }
 

@@ -21,7 +21,7 @@ use platen_runs::execution::{
     File, FlowRunner, LoadedFlow, Memory, NoJournal, Pieces, Report, RunOptions, Services, Tools,
     load_flow,
 };
-use platen_script::{KIND, Runner};
+use platen_script::{KIND, Runner, RunnerSource};
 use serde_json::{Value as Json, json};
 
 use super::{FontArguments, chromium, read, read_json, signature_keys, tools, write};
@@ -257,15 +257,15 @@ impl Surroundings {
             other => Failure::internal(&other),
         })?;
         let scripts = Runner::new(Arc::new(jail));
-        let helpers = scripts.clone();
+        let scripts: Arc<RunnerSource> = Arc::new(move || Ok(scripts.clone()));
         let engine = Engine::new(&self.fonts)
-            .with_helpers(Arc::new(move || Ok(helpers.clone())))
+            .with_helpers(Arc::clone(&scripts))
             .with_signatures(signature_keys::signatures()?);
         let print = chromium::print(self.fonts.clone())
             .map_err(|message| Failure::new(Code::InvalidOption, message))?;
         Ok(Services {
             engine: Arc::new(engine),
-            scripts: Some(scripts),
+            scripts,
             outbound: Arc::new(Outbound::new(&self.outbound)),
             tools: Tools {
                 convert: tools::convert(&self.fonts),

@@ -100,7 +100,8 @@ pub(super) fn in_process(path: &std::path::Path, sandbox: Sandbox) -> Result<Onc
     if sandbox == Sandbox::Reused {
         let jail = Jail::start(platen_jail::Options::new(KIND));
         let jail = jail.map_err(|error| error.to_string())?;
-        services.scripts = Some(Runner::reusing(Arc::new(jail)));
+        let runner = Runner::reusing(Arc::new(jail));
+        services.scripts = Arc::new(move || Ok(runner.clone()));
     }
     let runner = FlowRunner::new(Arc::new(services));
     let once = move || {
