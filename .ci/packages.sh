@@ -122,6 +122,15 @@ if [ ! -f "$mustang/Mustang-CLI-2.26.0.jar" ] && command -v mvn >/dev/null 2>&1;
         echo "not installed: Mustang, which Maven Central has"
 fi
 gotenberg || echo "not installed: gotenberg-client, which PyPI has"
+# Gotenberg's own scenarios, and what their runner needs.
+if [ -x "$venv/bin/pip" ] && ! "$venv/bin/python" -c "import requests, PIL" 2>/dev/null; then
+    "$venv/bin/pip" install -q requests pillow 2>/dev/null ||
+        echo "not installed: requests and Pillow, which PyPI has"
+fi
+if command -v go >/dev/null 2>&1; then
+    go mod download github.com/gotenberg/gotenberg/v8@v8.36.0 2>/dev/null ||
+        echo "not installed: Gotenberg's scenarios, which the proxy of Go has"
+fi
 # Clients of npm, for the same.
 for client in chromiumly@6.0.0 gotenberg-js-client@0.7.4; do
     name="${client%@*}"
@@ -135,6 +144,17 @@ for client in chromiumly@6.0.0 gotenberg-js-client@0.7.4; do
         fi
     fi
 done
+# Files with every kind of damage, on which operations on PDF files are tried: the source archive of pypdf.
+corpus="${XDG_CACHE_HOME:-$HOME/.cache}/platen/corpus"
+if [ ! -d "$corpus/pypdf-7.1.1/resources" ] && [ -x "$venv/bin/pip" ]; then
+    mkdir -p "$corpus"
+    if "$venv/bin/pip" download -q --no-deps --no-binary :all: -d "$corpus" pypdf==7.1.1 >/dev/null 2>&1 &&
+        tar -xzf "$corpus/pypdf-7.1.1.tar.gz" -C "$corpus"; then
+        echo "installed: the files of pypdf, into $corpus"
+    else
+        echo "not installed: the files of pypdf, which PyPI has"
+    fi
+fi
 # The client for Go, with its tests and what they need.
 folder="${XDG_CACHE_HOME:-$HOME/.cache}/platen/gotenberg-go-client"
 if [ ! -d "$folder/vendor" ] && command -v go >/dev/null 2>&1; then

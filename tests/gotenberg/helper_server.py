@@ -48,7 +48,6 @@ class HelperServer:
                 save_answer(self.results, headers, body, UNNAMED.get(headers.get("content-type")))
             except (ValueError, OSError, zipfile.BadZipFile) as error:
                 self.complaint = f"webhook: {error}"
-        self.called.set()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -105,9 +104,11 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/webhook/events":
             self.helper.take_event(body)
             return self.answer(200, b"OK")
-        # The answer comes first: the scenario ends, and this server with it, once the call is known.
-        self.answer(200, b"OK")
+        # A synchronous delivery is over with this answer, so the result is there before. A scenario ends,
+        # and this server with it, once the call is known: the answer comes before that.
         self.helper.take_result(self.path, lower(self.headers), body)
+        self.answer(200, b"OK")
+        self.helper.called.set()
 
     do_POST = do_PUT = do_PATCH = take
 

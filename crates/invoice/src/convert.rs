@@ -94,7 +94,7 @@ impl Converter {
             .push(Problem::error("invalid-value", path, message));
     }
 
-    fn date(&mut self, path: &str, text: Option<&String>) -> Option<Date> {
+    pub(crate) fn date(&mut self, path: &str, text: Option<&String>) -> Option<Date> {
         let text = text?.trim();
         // A time stamp says its day first.
         let day = match text.as_bytes().get(10) {
@@ -112,7 +112,7 @@ impl Converter {
     }
 
     /// An amount with at most two decimals.
-    fn amount(&mut self, path: &str, number: Number) -> InvoiceAmount {
+    pub(crate) fn amount(&mut self, path: &str, number: Number) -> InvoiceAmount {
         InvoiceAmount::from_decimal_exact(number.0.normalize()).unwrap_or_else(|_| {
             let message = format!(
                 "{number} has more than two decimals or too many digits: round it, as amounts of \
@@ -383,6 +383,7 @@ impl Converter {
     /// The model of `of`, without VAT breakdown and totals.
     pub(crate) fn invoice(&mut self, of: &Invoice) -> model::Invoice {
         let mut made = model::Invoice::default();
+        self.extended(of);
         self.header(of, &mut made);
         self.parties(of, &mut made);
         made.payment = of.payment.as_ref().map(|payment| self.payment(payment));

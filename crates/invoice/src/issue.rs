@@ -5,7 +5,7 @@ use en16931::{InvoiceAmount, Reconciler, invoice as model, validation::Severity}
 use crate::{
     Invoice, Number, Problem, Profile, Syntax, Weight, bounds,
     convert::Converter,
-    elements,
+    elements, extended,
     place::{pointer, pointer_of_term},
     restore,
 };
@@ -64,6 +64,7 @@ pub fn issue(invoice: &Invoice) -> Result<Issued, Vec<Problem>> {
     computed.profile = invoice.profile;
     computed.syntax = invoice.syntax;
     computed.exemptions.clone_from(&invoice.exemptions);
+    computed.extended.clone_from(&invoice.extended);
     Ok(Issued {
         xml: write(invoice, made)?,
         invoice: computed,
@@ -261,5 +262,9 @@ fn write(invoice: &Invoice, made: model::Invoice) -> Result<String, Vec<Problem>
     if !lost.is_empty() {
         return Err(lost);
     }
-    Ok(elements::cut(written.xml, invoice.profile))
+    let xml = elements::cut(written.xml, invoice.profile);
+    Ok(match &invoice.extended {
+        Some(extended) => extended::add(xml, extended),
+        None => xml,
+    })
 }

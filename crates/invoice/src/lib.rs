@@ -12,6 +12,7 @@ mod bounds;
 mod convert;
 mod documents;
 mod elements;
+mod extended;
 mod input;
 mod issue;
 mod mapping;

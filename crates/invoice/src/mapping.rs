@@ -51,11 +51,12 @@ pub fn invoice_of(mut value: Json) -> Result<Invoice, Problem> {
 }
 
 /// Fields that hold a [`crate::Number`], wherever they are text.
-const NUMBERS: [&str; 19] = [
+const NUMBERS: [&str; 20] = [
     "allowances",
     "amount",
     "base",
     "charges",
+    "days",
     "due",
     "gross",
     "grossPrice",

@@ -1,6 +1,9 @@
 //! Reads the XML of an invoice.
 
-use crate::{Invoice, MAX_XML, Problem, Syntax, Weight, bounds, issue::broken_rules, restore};
+use crate::{
+    Invoice, MAX_XML, Problem, Profile, Syntax, Weight, bounds, extended, issue::broken_rules,
+    restore,
+};
 
 /// Maximum number of tags of an XML file: a tree takes a hundred times the bytes of a short tag.
 const MAX_TAGS: usize = 1_000_000;
@@ -60,9 +63,16 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
         _ => Syntax::Cii,
     };
     invoice.syntax = Some(syntax);
+    let mut whole = None;
+    if syntax == Syntax::Cii && invoice.profile == Profile::Extended {
+        (invoice.extended, whole) = extended::read(xml).unzip();
+    }
+    let whole = whole.unwrap_or_default();
+    let is_unread = |path: &str| !whole.iter().any(|name| path.ends_with(name));
     let mut problems: Vec<Problem> = found
         .entries
         .iter()
+        .filter(|entry| is_unread(&entry.path))
         .map(|entry| {
             let rule = entry.rule.as_deref().unwrap_or("unread");
             Problem {

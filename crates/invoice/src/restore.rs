@@ -240,6 +240,8 @@ fn delivery(of: &model::Delivery) -> Delivery {
 pub(crate) fn invoice(of: &model::Invoice) -> Invoice {
     let specification = of.specification_id.as_deref().unwrap_or_default();
     Invoice {
+        // The model has no place for it.
+        extended: None,
         profile: Profile::of_specification(specification).unwrap_or_default(),
         syntax: None,
         number: of.number.clone(),

@@ -166,6 +166,82 @@ fn documents_that_support_an_invoice_are_read_back() {
     assert!(wrong(value)[0].message.contains("at most 14680064 bytes"));
 }
 
+/// An invoice with all that only the profile `extended` has.
+fn extended() -> Json {
+    let mut value = sample("extended");
+    value["extended"] = json!({
+        "deliveryTerms": "EXW",
+        "deliveryNote": "L & 7",
+        "shipFrom": {"name": "Store", "address": {"line1": "Dock 1", "city": "Kiel", "postCode": "24103", "country": "DE"}},
+        "finalRecipient": {"name": "Site <2>", "address": {"city": "Bonn", "postCode": "53111", "country": "DE"}},
+        "invoicee": {"name": "Accounting", "address": {"city": "Bonn", "postCode": "53111", "country": "DE", "region": "NW"}},
+        "paymentTerms": [
+            {"text": "2 % within 10 days", "dueDate": "2026-12-06",
+             "discount": {"date": "2026-11-26", "days": "10", "base": "140.62", "percent": "2"}},
+            {"text": "1 % within 20 days", "dueDate": "2026-12-16",
+             "discount": {"days": "20", "base": "140.62", "amount": "1.41"}},
+        ],
+    });
+    value
+}
+
+#[test]
+fn what_only_extended_has_is_written_in_its_order_and_read_back() {
+    let stated = invoice(extended());
+    let issued = issue(&stated).unwrap_or_else(|problems| panic!("{problems:?}"));
+    assert_eq!(issued.invoice.extended, stated.extended);
+    let found = read(issued.xml.as_bytes()).unwrap();
+    assert_eq!(found.problems, []);
+    assert_eq!(found.invoice.extended, stated.extended);
+    assert_eq!(
+        found.invoice.due_date,
+        stated.due_date.map(|it| it[..10].to_owned())
+    );
+    // What has no field is told, as before.
+    let more = "<ram:CityName>Kiel</ram:CityName><ram:CountryID>DE</ram:CountryID></ram:PostalTradeAddress><ram:SpecifiedTaxRegistration/></ram:ShipFromTradeParty>";
+    let less = more.replace("<ram:SpecifiedTaxRegistration/>", "");
+    assert!(issued.xml.contains(&less));
+    let found = read(issued.xml.replace(&less, more).as_bytes()).unwrap();
+    assert_eq!(found.invoice.extended, stated.extended);
+    let [problem] = &found.problems[..] else {
+        panic!("{:?}", found.problems);
+    };
+    assert!(
+        problem.message.contains("ShipFromTradeParty"),
+        "{problem:?}"
+    );
+    let order = [
+        "ApplicableTradeDeliveryTerms",
+        "UltimateShipToTradeParty",
+        "ShipFromTradeParty",
+        "DeliveryNoteReferencedDocument",
+        "InvoiceeTradeParty",
+        "SpecifiedTradeSettlementPaymentMeans",
+        "SpecifiedTradePaymentTerms",
+        "ApplicableTradePaymentDiscountTerms",
+        "SpecifiedTradeSettlementHeaderMonetarySummation",
+    ];
+    let places = order.map(|name| issued.xml.find(&format!("<ram:{name}>")).expect(name));
+    assert!(places.is_sorted(), "{places:?}");
+
+    let mut other = extended();
+    other["profile"] = json!("en16931");
+    assert_eq!(wrong(other)[0].path, "/extended");
+    let mut other = extended();
+    other["syntax"] = json!("ubl");
+    assert_eq!(wrong(other)[0].path, "/extended");
+    for (field, value) in [
+        ("days", json!("1.5")),
+        ("date", json!("soon")),
+        ("base", json!("1.234")),
+    ] {
+        let mut other = extended();
+        other["extended"]["paymentTerms"][1]["discount"][field] = value;
+        let path = format!("/extended/paymentTerms/1/discount/{field}");
+        assert_eq!(wrong(other)[0].path, path);
+    }
+}
+
 #[test]
 fn credit_notes_are_what_they_say() {
     let mut value = sample("peppol");

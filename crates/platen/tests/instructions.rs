@@ -24,6 +24,8 @@ const TOLERANCE: f64 = 0.03;
 const RENDERING: &str = "platen_render::renderer::Renderer::render_all";
 /// What is counted of a run of a flow: all of it but the sandbox, which is another process.
 const FLOW_RUN: &str = "platen_runs::execution::run::FlowRunner::run";
+/// What is counted of operations on PDF files: neither start nor reading arguments.
+const PDF_CHANGE: &str = "platen_engine::pdf_change::*change_pdfs";
 /// The case that needs LibreOffice.
 const CONVERSION: &str = "conversion of a letter, own share";
 
@@ -147,6 +149,36 @@ fn conversions(count: u32, folder: &Path) -> u64 {
     collected(&String::from_utf8_lossy(&said.stderr))
 }
 
+/// Operations on files of nine pages, by their names.
+fn pdf_operations(folder: &Path) -> Vec<(String, u64)> {
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (file, out, password) = (path("report.pdf"), path("out"), path("password"));
+    std::fs::write(&password, "secret").expect("a file");
+    let mut render = Command::new(env!("CARGO_BIN_EXE_platen"));
+    let [template, data] =
+        ["template", "data"].map(|it| format!("examples/bench-report/{it}.json"));
+    let made = output(render.args(["render", &template, &data, "-o", &file]));
+    assert!(made.status.success(), "a report");
+    let eight = vec![&*file; 8];
+    let cases: [(&str, Vec<&str>); 5] = [
+        ("merge", eight),
+        ("split", vec!["--every", "1", &file]),
+        ("stamp", vec!["--file", &file, &file]),
+        ("optimize", vec![&file]),
+        ("encrypt", vec!["--user-password-file", &password, &file]),
+    ];
+    let counted = cases.map(|(operation, arguments)| {
+        let out = match operation {
+            "split" => out.clone(),
+            _ => path(&format!("{operation}.pdf")),
+        };
+        let arguments = [&["pdf", operation, "-q", "-o", &out], &arguments[..]].concat();
+        let count = instructions(PDF_CHANGE, &arguments, folder);
+        (format!("pdf {operation}"), count)
+    });
+    counted.into()
+}
+
 fn counted(folder: &Path) -> BTreeMap<String, u64> {
     // One page, and nine.
     let cases = [
@@ -172,6 +204,7 @@ fn counted(folder: &Path) -> BTreeMap<String, u64> {
     }
     let flow = ["flow", "run", "examples/flows/sum.json"];
     found.insert("flow run".to_owned(), instructions(FLOW_RUN, &flow, folder));
+    found.extend(pdf_operations(folder));
     let body = repeated([5, 55], |count| bodies(count, folder));
     found.insert("body of 1 MB".to_owned(), body);
     if !is_missing("LibreOffice", has_libreoffice()) {

@@ -1,12 +1,13 @@
 //! An invoice as authors state it. Every field says its business term of EN 16931-1.
 
 mod document;
+mod extended;
 mod party;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::{document::*, party::*};
+pub use self::{document::*, extended::*, party::*};
 use crate::{Number, Profile, Syntax};
 
 /// An invoice or credit note. Amounts are in `currency`; dates are `2026-11-26`.
@@ -115,6 +116,9 @@ pub struct Invoice {
     /// Documents that support it, such as a time sheet (BG-24).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub supporting_documents: Vec<SupportingDocument>,
+    /// What only the profile `extended` has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extended: Option<Extended>,
     /// Lines (BG-25).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,

@@ -5,4 +5,5 @@ mod authority;
 mod file;
 mod hostile;
 mod judged;
+mod remote;
 mod signing;
