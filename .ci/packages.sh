@@ -124,7 +124,7 @@ fi
 gotenberg || echo "not installed: gotenberg-client, which PyPI has"
 # Gotenberg's own scenarios, and what their runner needs.
 if [ -x "$venv/bin/pip" ] && ! "$venv/bin/python" -c "import requests, PIL" 2>/dev/null; then
-    "$venv/bin/pip" install -q requests pillow 2>/dev/null ||
+    "$venv/bin/pip" install -q requests==2.34.2 pillow==13.0.0 2>/dev/null ||
         echo "not installed: requests and Pillow, which PyPI has"
 fi
 if command -v go >/dev/null 2>&1; then
@@ -149,7 +149,9 @@ corpus="${XDG_CACHE_HOME:-$HOME/.cache}/platen/corpus"
 if [ ! -d "$corpus/pypdf-7.1.1/resources" ] && [ -x "$venv/bin/pip" ]; then
     mkdir -p "$corpus"
     if "$venv/bin/pip" download -q --no-deps --no-binary :all: -d "$corpus" pypdf==7.1.1 >/dev/null 2>&1 &&
-        tar -xzf "$corpus/pypdf-7.1.1.tar.gz" -C "$corpus"; then
+        rm -rf "$corpus/new" && mkdir "$corpus/new" &&
+        tar -xzf "$corpus/pypdf-7.1.1.tar.gz" -C "$corpus/new" &&
+        mv "$corpus/new/pypdf-7.1.1" "$corpus/pypdf-7.1.1"; then
         echo "installed: the files of pypdf, into $corpus"
     else
         echo "not installed: the files of pypdf, which PyPI has"

@@ -1,14 +1,18 @@
 //! What Factur-X EXTENDED has beyond EN 16931, in the text of CII that the library writes, and back:
 //! its model is that of the standard.
 
+mod read;
+
 use std::{fmt::Write as _, ops::Range};
 
-use en16931::Date;
 use roxmltree::{Document, Node};
+use rust_decimal::Decimal;
+
+pub(crate) use self::read::read;
 
 use crate::{
-    Address, Extended, ExtendedParty, Invoice, Number, PaymentDiscount, PaymentTerms, Profile,
-    Syntax, convert::Converter,
+    Address, Extended, ExtendedParty, Invoice, PaymentDiscount, PaymentTerms, Profile, Syntax,
+    convert::Converter, xmp::escaped,
 };
 
 /// An element to write, with its content, and the siblings that follow it by the schema.
@@ -51,6 +55,14 @@ const AFTER_INVOICEE: &[&str] = &[
 ];
 const AFTER_PAYMENT_TERMS: &[&str] = &["SpecifiedTradeSettlementHeaderMonetarySummation"];
 
+impl Addition {
+    /// The name of its element.
+    fn name(&self) -> &str {
+        let name = self.text.trim_start_matches("<ram:");
+        name.split('>').next().unwrap_or_default()
+    }
+}
+
 impl Converter {
     /// Checks what the author states beyond the standard.
     pub(crate) fn extended(&mut self, invoice: &Invoice) {
@@ -64,32 +76,70 @@ impl Converter {
             let message = "only the syntax `cii` has these fields";
             self.problem("/extended", message.to_owned());
         }
-        for (index, terms) in extended.payment_terms.iter().enumerate() {
-            let path = format!("/extended/paymentTerms/{index}");
-            self.date(&format!("{path}/dueDate"), terms.due_date.as_ref());
-            let Some(discount) = &terms.discount else {
-                continue;
-            };
-            let path = format!("{path}/discount");
-            self.date(&format!("{path}/date"), discount.date.as_ref());
-            if let Some(days) = discount.days
-                && (!days.0.is_integer() || days.0.is_sign_negative())
-            {
-                let message = format!("{days} is no number of days");
-                self.problem(&format!("{path}/days"), message);
+        if let Some(code) = &extended.delivery_terms
+            && !(code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase()))
+        {
+            let message = format!("`{code}` is no code of Incoterms, such as EXW");
+            self.problem("/extended/deliveryTerms", message);
+        }
+        let parties = [
+            ("shipFrom", &extended.ship_from),
+            ("finalRecipient", &extended.final_recipient),
+            ("invoicee", &extended.invoicee),
+        ];
+        for (name, party) in parties {
+            let Some(party) = party else { continue };
+            let path = format!("/extended/{name}");
+            let country = party.address.country.as_deref().unwrap_or_default().trim();
+            if party.address != Address::default() && country.is_empty() {
+                let message = "an address has a country, such as FR";
+                self.problem(&format!("{path}/address/country"), message.to_owned());
             }
-            for (name, amount) in [("base", discount.base), ("amount", discount.amount)] {
-                if let Some(amount) = amount {
-                    self.amount(&format!("{path}/{name}"), amount);
-                }
+        }
+        for (index, terms) in extended.payment_terms.iter().enumerate() {
+            self.payment_terms(&format!("/extended/paymentTerms/{index}"), terms);
+        }
+    }
+
+    fn payment_terms(&mut self, path: &str, terms: &PaymentTerms) {
+        self.date(&format!("{path}/dueDate"), terms.due_date.as_ref());
+        if *terms == PaymentTerms::default() {
+            let message = "terms of payment say `text`, `dueDate` or `discount`";
+            self.problem(path, message.to_owned());
+        }
+        let Some(discount) = &terms.discount else {
+            return;
+        };
+        let path = format!("{path}/discount");
+        self.date(&format!("{path}/date"), discount.date.as_ref());
+        if discount.percent.is_none() && discount.amount.is_none() {
+            let message = "a discount has `percent` or `amount`";
+            self.problem(&path, message.to_owned());
+        }
+        if let Some(days) = discount.days
+            && (!days.0.is_integer() || days.0.is_sign_negative())
+        {
+            let message = format!("{days} is no number of days");
+            self.problem(&format!("{path}/days"), message);
+        }
+        if let Some(percent) = discount.percent
+            && !(Decimal::ZERO..=Decimal::ONE_HUNDRED).contains(&percent.0)
+        {
+            let message = format!("{percent} is no percentage from 0 to 100");
+            self.problem(&format!("{path}/percent"), message);
+        }
+        for (name, amount) in [("base", discount.base), ("amount", discount.amount)] {
+            if let Some(amount) = amount {
+                self.amount(&format!("{path}/{name}"), amount);
             }
         }
     }
 }
 
-/// `xml` with what `extended` states, each at its place.
-pub(crate) fn add(xml: String, extended: &Extended) -> String {
-    let additions = additions(extended);
+/// `xml` of `invoice` with what `extended` states, each at its place.
+pub(crate) fn add(xml: String, invoice: &Invoice, extended: &Extended) -> String {
+    let (first, more) = first_terms(invoice, &extended.payment_terms);
+    let additions = additions(extended, more);
     let Ok(document) = Document::parse(&xml) else {
         return xml;
     };
@@ -99,6 +149,14 @@ pub(crate) fn add(xml: String, extended: &Extended) -> String {
         if let Some(node) = descendant(document.root_element(), parent) {
             edits.extend(edits_of(&xml, node, own.collect()));
         }
+    }
+    if let Some(discount) = first
+        && let Some(settlement) = descendant(document.root_element(), SETTLEMENT)
+        && let Some(terms) = child(settlement, "SpecifiedTradePaymentTerms")
+    {
+        let range = terms.range();
+        let end = range.start + xml[range].rfind("</").unwrap_or_default();
+        edits.push((end..end, discount_text(discount)));
     }
     edits.sort_by_key(|(range, _)| range.start);
     let mut made = String::with_capacity(xml.len() + 4096);
@@ -110,6 +168,27 @@ pub(crate) fn add(xml: String, extended: &Extended) -> String {
     }
     made.push_str(&xml[from..]);
     made
+}
+
+/// The discount of the terms that the standard has, which other terms repeat, and the terms beyond.
+fn first_terms<'a>(
+    invoice: &Invoice,
+    terms: &'a [PaymentTerms],
+) -> (Option<&'a PaymentDiscount>, &'a [PaymentTerms]) {
+    let day = |text: Option<&String>| text.map(|text| text.trim().chars().take(10).collect());
+    let due: Option<String> = day(invoice.due_date.as_ref());
+    let is_stated = invoice.payment_terms.is_some() || due.is_some();
+    match terms.split_first() {
+        Some((first, rest))
+            if is_stated
+                && first.discount.is_some()
+                && first.text == invoice.payment_terms
+                && day(first.due_date.as_ref()) == due =>
+        {
+            (first.discount.as_ref(), rest)
+        }
+        _ => (None, terms),
+    }
 }
 
 /// What is put where in the text of `parent`.
@@ -144,7 +223,7 @@ fn edits_of(
 }
 
 /// The elements, in the order of the schema.
-fn additions(extended: &Extended) -> Vec<Addition> {
+fn additions(extended: &Extended, payment_terms: &[PaymentTerms]) -> Vec<Addition> {
     let mut additions = Vec::new();
     let mut add = |parent, followers, text: String| {
         additions.push(Addition {
@@ -179,7 +258,7 @@ fn additions(extended: &Extended) -> Vec<Addition> {
         let text = party_text("InvoiceeTradeParty", party);
         add(SETTLEMENT, AFTER_INVOICEE, text);
     }
-    for terms in &extended.payment_terms {
+    for terms in payment_terms {
         add(SETTLEMENT, AFTER_PAYMENT_TERMS, terms_text(terms));
     }
     additions
@@ -222,45 +301,40 @@ fn terms_text(terms: &PaymentTerms) -> String {
     let mut text = "<ram:SpecifiedTradePaymentTerms>".to_owned();
     text.extend(terms.text.as_ref().map(|it| element("Description", it)));
     text.extend(date_text("DueDateDateTime", terms.due_date.as_deref()));
-    if let Some(discount) = &terms.discount {
-        text += "<ram:ApplicableTradePaymentDiscountTerms>";
-        text.extend(date_text("BasisDateTime", discount.date.as_deref()));
-        if let Some(days) = discount.days {
-            let _ = write!(
-                text,
-                "<ram:BasisPeriodMeasure unitCode=\"DAY\">{}</ram:BasisPeriodMeasure>",
-                days.0.normalize()
-            );
-        }
-        let numbers = [
-            ("BasisAmount", discount.base),
-            ("CalculationPercent", discount.percent),
-            ("ActualDiscountAmount", discount.amount),
-        ];
-        for (name, number) in numbers {
-            text.extend(number.map(|it| element(name, &it.0.normalize().to_string())));
-        }
-        text += "</ram:ApplicableTradePaymentDiscountTerms>";
-    }
+    text.extend(terms.discount.as_ref().map(discount_text));
     text += "</ram:SpecifiedTradePaymentTerms>";
     text
 }
 
-fn element(name: &str, text: &str) -> String {
-    let mut made = format!("<ram:{name}>");
-    for one in text.chars() {
-        match one {
-            '&' => made.push_str("&amp;"),
-            '<' => made.push_str("&lt;"),
-            '>' => made.push_str("&gt;"),
-            // XML has no other control characters.
-            one if one.is_control() && !matches!(one, '\n' | '\t') => {}
-            '\u{fffe}' | '\u{ffff}' => {}
-            one => made.push(one),
-        }
+fn discount_text(discount: &PaymentDiscount) -> String {
+    let mut text = "<ram:ApplicableTradePaymentDiscountTerms>".to_owned();
+    text.extend(date_text("BasisDateTime", discount.date.as_deref()));
+    if let Some(days) = discount.days {
+        let _ = write!(
+            text,
+            "<ram:BasisPeriodMeasure unitCode=\"DAY\">{}</ram:BasisPeriodMeasure>",
+            days.0.normalize()
+        );
     }
-    let _ = write!(made, "</ram:{name}>");
-    made
+    let numbers = [
+        ("BasisAmount", discount.base),
+        ("CalculationPercent", discount.percent),
+        ("ActualDiscountAmount", discount.amount),
+    ];
+    for (name, number) in numbers {
+        text.extend(number.map(|it| element(name, &it.0.normalize().to_string())));
+    }
+    text += "</ram:ApplicableTradePaymentDiscountTerms>";
+    text
+}
+
+fn element(name: &str, text: &str) -> String {
+    // XML has no other control characters.
+    let lawful = |one: &char| {
+        matches!(one, '\n' | '\t') || !(one.is_control() || matches!(one, '\u{fffe}' | '\u{ffff}'))
+    };
+    let text: String = text.chars().filter(lawful).collect();
+    format!("<ram:{name}>{}</ram:{name}>", escaped(&text))
 }
 
 /// A date, which was checked before.
@@ -271,129 +345,6 @@ fn date_text(name: &str, text: Option<&str>) -> Option<String> {
     ))
 }
 
-/// Elements, and what is read of them: all of their descendants.
-const READ: [(&str, &str, &[&str]); 6] = [
-    (
-        AGREEMENT,
-        "ApplicableTradeDeliveryTerms",
-        &["DeliveryTypeCode"],
-    ),
-    (
-        DELIVERY,
-        "DeliveryNoteReferencedDocument",
-        &["IssuerAssignedID"],
-    ),
-    (DELIVERY, "ShipFromTradeParty", PARTY),
-    (DELIVERY, "UltimateShipToTradeParty", PARTY),
-    (SETTLEMENT, "InvoiceeTradeParty", PARTY),
-    (
-        SETTLEMENT,
-        "SpecifiedTradePaymentTerms",
-        &[
-            "Description",
-            "DueDateDateTime",
-            "DateTimeString",
-            "ApplicableTradePaymentDiscountTerms",
-            "BasisDateTime",
-            "BasisPeriodMeasure",
-            "BasisAmount",
-            "CalculationPercent",
-            "ActualDiscountAmount",
-        ],
-    ),
-];
-const PARTY: &[&str] = &[
-    "Name",
-    "PostalTradeAddress",
-    "PostcodeCode",
-    "LineOne",
-    "LineTwo",
-    "LineThree",
-    "CityName",
-    "CountryID",
-    "CountrySubDivisionName",
-];
-
-/// What the XML of an invoice, as CII has it, states beyond the standard, and the names of the elements
-/// of which nothing is left unread.
-pub(crate) fn read(xml: &[u8]) -> Option<(Extended, Vec<&'static str>)> {
-    let document = Document::parse(std::str::from_utf8(xml).ok()?).ok()?;
-    let root = document.root_element();
-    let is_read = |node: Node<'_, '_>, known: &[&str]| {
-        let mut inner = node.descendants().skip(1).filter(Node::is_element);
-        inner.all(|it| {
-            let unit = it.attribute("unitCode").unwrap_or("DAY");
-            known.contains(&it.tag_name().name()) && unit == "DAY"
-        })
-    };
-    let whole = READ.into_iter().filter(|(parent, name, known)| {
-        let mut found = descendant(root, parent)
-            .into_iter()
-            .flat_map(|it| children(it, name));
-        found.all(|node| is_read(node, known))
-    });
-    let whole = whole.map(|(_, name, _)| name).collect();
-    let part = |name| descendant(root, name);
-    let party = |parent, name| Some(party(child(part(parent)?, name)?));
-    let terms = children(part(SETTLEMENT)?, "SpecifiedTradePaymentTerms");
-    // The first ones without a discount are those of the standard.
-    let is_first_plain = |(index, node): &(usize, Node<'_, '_>)| {
-        *index == 0 && child(*node, "ApplicableTradePaymentDiscountTerms").is_none()
-    };
-    let extended = Extended {
-        delivery_terms: part(AGREEMENT)
-            .and_then(|it| child(it, "ApplicableTradeDeliveryTerms"))
-            .and_then(|it| content(it, "DeliveryTypeCode")),
-        delivery_note: part(DELIVERY)
-            .and_then(|it| child(it, "DeliveryNoteReferencedDocument"))
-            .and_then(|it| content(it, "IssuerAssignedID")),
-        ship_from: party(DELIVERY, "ShipFromTradeParty"),
-        final_recipient: party(DELIVERY, "UltimateShipToTradeParty"),
-        invoicee: party(SETTLEMENT, "InvoiceeTradeParty"),
-        payment_terms: terms
-            .enumerate()
-            .filter(|it| !is_first_plain(it))
-            .map(|(_, node)| payment_terms(node))
-            .collect(),
-    };
-    (extended != Extended::default()).then_some((extended, whole))
-}
-
-fn payment_terms(node: Node<'_, '_>) -> PaymentTerms {
-    let discount = child(node, "ApplicableTradePaymentDiscountTerms");
-    PaymentTerms {
-        text: content(node, "Description"),
-        due_date: date(node, "DueDateDateTime"),
-        discount: discount.map(|node| {
-            let number = |name| Number::parse(&content(node, name)?).ok();
-            PaymentDiscount {
-                date: date(node, "BasisDateTime"),
-                days: number("BasisPeriodMeasure"),
-                base: number("BasisAmount"),
-                percent: number("CalculationPercent"),
-                amount: number("ActualDiscountAmount"),
-            }
-        }),
-    }
-}
-
-fn party(node: Node<'_, '_>) -> ExtendedParty {
-    let address = child(node, "PostalTradeAddress");
-    let part = |name| address.and_then(|address| content(address, name));
-    ExtendedParty {
-        name: content(node, "Name").unwrap_or_default(),
-        address: Address {
-            line1: part("LineOne"),
-            line2: part("LineTwo"),
-            line3: part("LineThree"),
-            city: part("CityName"),
-            post_code: part("PostcodeCode"),
-            region: part("CountrySubDivisionName"),
-            country: part("CountryID"),
-        },
-    }
-}
-
 fn descendant<'a, 'input>(root: Node<'a, 'input>, name: &str) -> Option<Node<'a, 'input>> {
     let transaction = child(root, "SupplyChainTradeTransaction")?;
     child(transaction, name)
@@ -401,7 +352,7 @@ fn descendant<'a, 'input>(root: Node<'a, 'input>, name: &str) -> Option<Node<'a,
 
 fn children<'a, 'input>(
     node: Node<'a, 'input>,
-    name: &'static str,
+    name: &str,
 ) -> impl Iterator<Item = Node<'a, 'input>> {
     let elements = node.children().filter(Node::is_element);
     elements.filter(move |it| it.tag_name().name() == name)
@@ -410,16 +361,4 @@ fn children<'a, 'input>(
 fn child<'a, 'input>(node: Node<'a, 'input>, name: &str) -> Option<Node<'a, 'input>> {
     let mut elements = node.children().filter(Node::is_element);
     elements.find(|it| it.tag_name().name() == name)
-}
-
-fn content(node: Node<'_, '_>, name: &str) -> Option<String> {
-    let text = child(node, name)?.text()?.trim();
-    (!text.is_empty()).then(|| text.to_owned())
-}
-
-fn date(node: Node<'_, '_>, name: &str) -> Option<String> {
-    let day = content(child(node, name)?, "DateTimeString")?;
-    let parts = [day.get(..4)?, day.get(4..6)?, day.get(6..8)?];
-    let date = Date::parse(&parts.join("-")).ok()?;
-    Some(date.to_string())
 }

@@ -264,7 +264,7 @@ fn write(invoice: &Invoice, made: model::Invoice) -> Result<String, Vec<Problem>
     }
     let xml = elements::cut(written.xml, invoice.profile);
     Ok(match &invoice.extended {
-        Some(extended) => extended::add(xml, extended),
+        Some(extended) => extended::add(xml, invoice, extended),
         None => xml,
     })
 }

@@ -68,7 +68,7 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
         (invoice.extended, whole) = extended::read(xml).unzip();
     }
     let whole = whole.unwrap_or_default();
-    let is_unread = |path: &str| !whole.iter().any(|name| path.ends_with(name));
+    let is_unread = |path: &str| !whole.iter().any(|end| path.ends_with(end.as_str()));
     let mut problems: Vec<Problem> = found
         .entries
         .iter()

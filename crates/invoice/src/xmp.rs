@@ -60,7 +60,7 @@ pub fn xmp_extension(profile: Profile) -> Option<XmpExtension> {
     }))
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

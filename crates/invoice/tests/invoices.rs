@@ -210,6 +210,25 @@ fn what_only_extended_has_is_written_in_its_order_and_read_back() {
         problem.message.contains("ShipFromTradeParty"),
         "{problem:?}"
     );
+    for (from, to, name) in [
+        (
+            ">10</ram:BasisPeriod",
+            ">ten</ram:BasisPeriod",
+            "PaymentTerms",
+        ),
+        ("unitCode=\"DAY\"", "unitCode=\"MON\"", "PaymentTerms"),
+        ("\"102\">20261216", "\"102\">202612161200", "PaymentTerms"),
+        (
+            "<ram:ShipFromTradeParty>",
+            "<ram:ShipFromTradeParty><ram:ID>1</ram:ID>",
+            "ShipFrom",
+        ),
+    ] {
+        assert!(issued.xml.contains(from), "{from}");
+        let found = read(issued.xml.replace(from, to).as_bytes()).unwrap();
+        let told = found.problems.iter().any(|it| it.message.contains(name));
+        assert!(told, "{to}: {:?}", found.problems);
+    }
     let order = [
         "ApplicableTradeDeliveryTerms",
         "UltimateShipToTradeParty",
@@ -234,12 +253,55 @@ fn what_only_extended_has_is_written_in_its_order_and_read_back() {
         ("days", json!("1.5")),
         ("date", json!("soon")),
         ("base", json!("1.234")),
+        ("amount", json!("1.234")),
+        ("percent", json!("101")),
     ] {
         let mut other = extended();
         other["extended"]["paymentTerms"][1]["discount"][field] = value;
         let path = format!("/extended/paymentTerms/1/discount/{field}");
         assert_eq!(wrong(other)[0].path, path);
     }
+    for (field, value, path) in [
+        ("deliveryTerms", json!("at home"), "deliveryTerms"),
+        (
+            "shipFrom",
+            json!({"name": "A", "address": {"city": "Bonn"}}),
+            "shipFrom/address/country",
+        ),
+        (
+            "paymentTerms",
+            json!([{"discount": {"days": 3}}]),
+            "paymentTerms/0/discount",
+        ),
+    ] {
+        let mut other = extended();
+        other["extended"][field] = value;
+        assert_eq!(wrong(other)[0].path, format!("/extended/{path}"));
+    }
+}
+
+#[test]
+fn a_discount_of_the_first_terms_stays_theirs() {
+    let mut value = sample("extended");
+    value["paymentTerms"] = json!("2 % until 6 December");
+    value["dueDate"] = json!("2026-12-06");
+    value["payment"] = json!({
+        "directDebit": {"mandate": "M-1", "creditor": "DE98ZZZ09999999999", "iban": "DE75512108001245126199"},
+    });
+    value["extended"] = json!({"paymentTerms": [
+        {"text": "2 % until 6 December", "dueDate": "2026-12-06", "discount": {"percent": 2}},
+        {"text": "Net", "dueDate": "2026-12-26"},
+    ]});
+    let stated = invoice(value);
+    let issued = issue(&stated).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let count = |xml: &str| xml.matches("<ram:SpecifiedTradePaymentTerms>").count();
+    assert_eq!(count(&issued.xml), 2, "{}", issued.xml);
+    assert_eq!(issued.xml.matches("DirectDebitMandateID").count(), 2);
+    let found = read(issued.xml.as_bytes()).unwrap();
+    assert_eq!(found.problems, []);
+    assert_eq!(found.invoice.extended, stated.extended);
+    let again = issue(&found.invoice).unwrap_or_else(|problems| panic!("{problems:?}"));
+    assert_eq!(again.xml, issued.xml);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fancy_regex::{Regex, RegexBuilder};
 use ureq::http::Uri;
 
-/// Largest compiled expression without look-around and back-references, in bytes.
+/// Largest compiled part of an expression that has no look-around and no back-reference, in bytes.
 const MAX_COMPILED_BYTES: usize = 4 << 20;
 /// How often an expression may try another way through a URL. Only those with look-around or
 /// back-references do; the others run in linear time.
@@ -31,7 +31,7 @@ impl UrlRules {
     }
 
     /// Whether a URL may be reached, which others allow if `is_listed`. It may not where an expression
-    /// comes to no end within its bound.
+    /// exceeds its bound.
     pub(crate) fn allows(&self, uri: &Uri, is_listed: bool) -> bool {
         let url = plain(uri);
         let is_allowed = |rule: &Regex| rule.is_match(&url).unwrap_or(false);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_that_are_none_are_refused() {
+    fn invalid_expressions_are_refused() {
         let list = |text: &str| vec![text.to_owned()];
         let error = UrlRules::new(&list("^https://(example"), &[]).expect_err("a parenthesis");
         assert!(error.contains("`^https://(example`"), "{error}");

@@ -39,12 +39,10 @@ impl Signer for Remote {
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .spawn()?;
-            // A message is smaller than a pipe: writing it does not wait for reading.
-            child
-                .stdin
-                .take()
-                .map(|mut it| it.write_all(message))
-                .transpose()?;
+            // A command that ends without reading says why by its status.
+            if let Some(mut input) = child.stdin.take() {
+                let _ = input.write_all(message);
+            }
             child.wait_with_output()
         };
         match signed() {
@@ -65,8 +63,12 @@ impl Network for Offline {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [from, to, chain, command @ ..] = &arguments[..] else {
+    run(&std::env::args().skip(1).collect::<Vec<_>>())
+}
+
+/// Signs, as the arguments say.
+pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let [from, to, chain, command @ ..] = arguments else {
         return Err("arguments: IN OUT CHAIN COMMAND...".into());
     };
     if command.is_empty() {

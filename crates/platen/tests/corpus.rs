@@ -31,10 +31,16 @@ fn files_of_others_are_changed_rightly_or_refused_in_words() {
     let said = String::from_utf8_lossy(&output.stdout);
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{complaint}");
-    // Every operation was carried out on some file.
-    let done = |line: &&str| {
-        let columns: Vec<&str> = line.split_whitespace().collect();
-        matches!(columns[..], [_, done, _, _] if done.parse::<u32>().is_ok_and(|done| done > 0))
-    };
-    assert!(said.lines().filter(done).count() >= 25, "{said}");
+    let rows: Vec<Vec<&str>> = said
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let never = |row: &&Vec<&str>| matches!(row[..], [_, "0", _, _]);
+    let never: Vec<&str> = rows.iter().filter(never).map(|row| row[0]).collect();
+    // No file is signed rightly or satisfies the standard; every other operation works on some.
+    assert_eq!(never, ["verify", "validate"], "{said}");
+    assert!(
+        rows.iter().any(|row| row.first() == Some(&"redact")),
+        "{said}"
+    );
 }

@@ -6,7 +6,7 @@ mod process;
 
 use std::{path::PathBuf, process::Command};
 
-use process::{fetched, is_missing, verapdf};
+use process::{fetched, has_chromium, has_libreoffice, is_missing, verapdf};
 
 const FEATURES: [&str; 17] = [
     "health",
@@ -39,9 +39,15 @@ fn what_gotenberg_tests_is_the_same_but_for_what_is_listed() {
         &python.display().to_string(),
         &["-c", "import requests, PIL"],
     );
+    // Tools of poppler end with 99 when they say their version.
+    let poppler = Command::new("pdfdetach").arg("-v").output().is_ok();
+    let tools = has("go", &["version"]) && has("qpdf", &["--version"]) && poppler;
     if is_missing(
-        "Go, or Python with requests",
-        modules && has("go", &["version"]),
+        "Go, qpdf, poppler, or Python with requests",
+        modules && tools,
+    ) || is_missing(
+        "Chromium, or LibreOffice",
+        has_chromium() && has_libreoffice(),
     ) || verapdf().is_none()
     {
         return;

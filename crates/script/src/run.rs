@@ -13,7 +13,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     Cancellation, Error, Location, Prepared, Thrown,
-    bytecode::{MIN_SOURCE_BYTES, NoCell},
+    bytecode::NoCell,
     job::{BYTECODE, Failure, FailureKind, FromCell, Job, Work},
     open_calls::OpenCalls,
 };
@@ -212,7 +212,7 @@ impl Runner {
 
     /// The bytecode of a long script, compiled now if necessary, and whether this call compiled it.
     fn bytecode(&self, script: &Prepared, deadline: Instant) -> (Option<Arc<[u8]>>, bool) {
-        if script.code.len() < MIN_SOURCE_BYTES {
+        if !script.is_long() {
             return (None, false);
         }
         let compile = || {

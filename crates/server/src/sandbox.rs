@@ -39,12 +39,13 @@ enum State {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SandboxHealth {
-    /// `full`, `no-namespaces` or `process-only`; absent during startup, and if no sandbox starts.
+    /// `full`, `no-namespaces` or `process-only`; absent until the sandbox has started, a moment after
+    /// the service is ready, and if none starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) level: Option<&'static str>,
     /// Minimum level for code.
     pub(crate) least_level: &'static str,
-    /// Whether code can run.
+    /// Whether code can run now; until the sandbox has started, code waits for it.
     pub(crate) runs_code: bool,
 }
 
@@ -104,16 +105,14 @@ impl Sandbox {
 
     /// Starts the sandbox and logs its level.
     pub(crate) fn announce(&self) {
-        match self.start() {
-            Ok(jail) => {
-                let (sandbox, least) = (jail.level().name(), self.least.name());
-                if jail.level() < self.least {
-                    warn!(sandbox, least, "code steps refused: sandbox level too low");
-                } else {
-                    info!(sandbox, least, "sandbox for code ready");
-                }
+        // A failure was logged.
+        if let Ok(jail) = self.start() {
+            let (sandbox, least) = (jail.level().name(), self.least.name());
+            if jail.level() < self.least {
+                warn!(sandbox, least, "code steps refused: sandbox level too low");
+            } else {
+                info!(sandbox, least, "sandbox for code ready");
             }
-            Err(cause) => warn!(cause, "no sandbox available for code"),
         }
     }
 
@@ -134,6 +133,7 @@ impl Sandbox {
             }
             Err(error) => {
                 let reason = chain(&error);
+                warn!(cause = reason, "no sandbox available for code");
                 *state = State::Failed {
                     at: Instant::now(),
                     reason: reason.clone(),

@@ -32,6 +32,9 @@ use crate::{
     start_error::Error,
 };
 
+/// How long an end waits for the probes of isolation, which take tens of milliseconds.
+const MAX_PROBES: Duration = Duration::from_secs(5);
+
 /// A service that listens.
 pub struct Server {
     services: Arc<Services>,
@@ -122,9 +125,14 @@ impl Server {
             true => (Some(settings), None),
             false => (None, Some(tokio::spawn(announce_isolation(settings)))),
         };
-        let services = tokio::task::spawn_blocking(move || open(config, group))
-            .await
-            .map_err(std::io::Error::other)??;
+        let opened = tokio::task::spawn_blocking(move || open(config, group)).await;
+        let services = match opened.map_err(std::io::Error::other)? {
+            Ok(services) => services,
+            Err(error) => {
+                finish_probes(isolating).await;
+                return Err(error);
+            }
+        };
         if !services.keys.are_needed() {
             warn!(
                 "no API key is set: every process on this machine has full access (API_KEY_ADMIN)"
@@ -209,10 +217,7 @@ impl Server {
         // Closes the listeners; each connection closes after its current response.
         drop(stop);
         finish(&services, connections).await;
-        // Probes remove what they have made.
-        if let Some(isolating) = self.isolating {
-            let _ = isolating.await;
-        }
+        finish_probes(self.isolating).await;
         sweeping.abort();
         sweeping_requests.abort();
         ended
@@ -340,6 +345,13 @@ async fn isolate(config: Config) -> Result<(), Error> {
         info!(level, reason, "isolation of LibreOffice and Chromium");
     }
     Ok(())
+}
+
+/// Waits for probes, which remove what they have made, but not for those that hang.
+async fn finish_probes(isolating: Option<JoinHandle<()>>) {
+    if let Some(isolating) = isolating {
+        let _ = tokio::time::timeout(MAX_PROBES, isolating).await;
+    }
 }
 
 /// Logs the isolation, which is whatever the machine has.

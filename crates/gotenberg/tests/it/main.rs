@@ -21,6 +21,7 @@ mod redact_stage;
 mod signed_stages;
 mod stage_forms;
 mod stages;
+mod variables;
 mod webhook;
 
 /// The routes of Gotenberg.

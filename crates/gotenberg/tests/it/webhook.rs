@@ -15,10 +15,10 @@ use crate::{
 };
 
 /// What a receiver got: the head, in lower case but for values, and the body.
-type Got = (String, Vec<u8>);
+pub(crate) type Got = (String, Vec<u8>);
 
 /// A receiver that answers with each status once, and then with 200.
-fn receiver(statuses: Vec<u16>) -> (u16, Receiver<Got>) {
+pub(crate) fn receiver(statuses: Vec<u16>) -> (u16, Receiver<Got>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (sender, receiver) = channel();
@@ -70,7 +70,7 @@ fn app_with(port: u16, is_synchronous: bool) -> TestApp {
     })
 }
 
-fn settings(port: u16) -> Settings {
+pub(crate) fn settings(port: u16) -> Settings {
     Settings {
         webhook_allowed_hosts: Some(vec![format!("127.0.0.1:{port}")]),
         webhook_allow_private_addresses: Some(true),
@@ -82,7 +82,7 @@ fn settings(port: u16) -> Settings {
     }
 }
 
-fn flatten(app: &TestApp, port: u16, file: &[u8], more: &[(&str, &str)]) -> Answer {
+pub(crate) fn flatten(app: &TestApp, port: u16, file: &[u8], more: &[(&str, &str)]) -> Answer {
     let (good, bad) = (
         format!("http://127.0.0.1:{port}/good"),
         format!("http://127.0.0.1:{port}/bad"),
@@ -112,7 +112,7 @@ fn field<'a>(head: &'a str, name: &str) -> &'a str {
     values[0]
 }
 
-fn next(got: &Receiver<Got>) -> Got {
+pub(crate) fn next(got: &Receiver<Got>) -> Got {
     got.recv_timeout(Duration::from_secs(60))
         .expect("a delivery")
 }

@@ -16,21 +16,21 @@ pub struct Extended {
     /// Delivery note (DeliveryNoteReferencedDocument).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery_note: Option<String>,
-    /// From where it was sent (ShipFromTradeParty).
+    /// Where the goods were sent from (ShipFromTradeParty).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ship_from: Option<ExtendedParty>,
-    /// Who gets it in the end (UltimateShipToTradeParty).
+    /// The final recipient of the goods (UltimateShipToTradeParty).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_recipient: Option<ExtendedParty>,
     /// Who gets the invoice, if not the buyer (InvoiceeTradeParty).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invoicee: Option<ExtendedParty>,
-    /// More terms of payment, such as a discount for those who pay soon (SpecifiedTradePaymentTerms).
+    /// More terms of payment, such as a discount for early payment (SpecifiedTradePaymentTerms).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub payment_terms: Vec<PaymentTerms>,
 }
 
-/// Somebody else who takes part.
+/// Another party.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExtendedParty {
@@ -48,15 +48,15 @@ pub struct PaymentTerms {
     /// The terms in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Until when they hold.
+    /// Until when they apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_date: Option<String>,
-    /// What who pays by these terms may deduct.
+    /// What a payer may deduct under these terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount: Option<PaymentDiscount>,
 }
 
-/// A discount for those who pay soon.
+/// A discount for early payment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PaymentDiscount {
@@ -66,7 +66,7 @@ pub struct PaymentDiscount {
     /// Number of days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub days: Option<Number>,
-    /// The amount that it is of.
+    /// The amount that the discount applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<Number>,
     /// The discount in per cent.

@@ -111,8 +111,22 @@ async fn a_pdf_in_a_file_is_deterministic() {
     bench.close().await;
 }
 
+/// In a process of its own, as the memory of this one is that of all tests.
+#[test]
+fn results_of_hundreds_of_megabytes_stay_in_files() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture"])
+        .arg("large::a_pdf_of_hundreds_of_megabytes_takes_no_memory")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{complaint}");
+    assert!(said.contains("1 passed"), "{said}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes minutes"]
+#[ignore = "the other half of `results_of_hundreds_of_megabytes_stay_in_files`"]
 async fn a_pdf_of_hundreds_of_megabytes_takes_no_memory() {
     let config = Config {
         max_input_bytes: 512 << 20,

@@ -42,6 +42,8 @@ pub(crate) struct Keys {
     configured: Vec<ConfiguredKey>,
     pub(crate) stored: Arc<StoredKeys>,
     metrics: Option<Hash>,
+    /// Without a token for them, metrics ask for any key.
+    metrics_need_key: bool,
     worker: Option<Hash>,
     /// Verifies editor tokens.
     pub(crate) editor: Option<Arc<EditorTokens>>,
@@ -84,6 +86,7 @@ impl Keys {
             configured: admin.chain(render).collect(),
             stored,
             metrics: token(&config.metrics_token),
+            metrics_need_key: config.metrics_need_key,
             worker: token(&config.worker_token),
             editor: config
                 .exposure
@@ -290,6 +293,9 @@ impl Keys {
 
     fn check_metrics(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
         let Some(expected) = &self.metrics else {
+            if self.metrics_need_key {
+                self.caller(headers)?;
+            }
             return Ok(Caller::Anonymous);
         };
         let given = key_of(headers).map(|key| hash(&key)).unwrap_or_default();

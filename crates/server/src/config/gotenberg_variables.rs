@@ -22,7 +22,7 @@ enum Unit {
 
 /// Our variables, and Gotenberg's.
 #[rustfmt::skip]
-const VARIABLES: [(&str, &str, Unit); 15] = [
+const VARIABLES: [(&str, &str, Unit); 14] = [
     ("PORT", "API_PORT", Unit::Same),
     ("HOST", "API_BIND_IP", Unit::Same),
     ("RENDER_TIMEOUT_MS", "API_TIMEOUT", Unit::Duration),
@@ -38,8 +38,6 @@ const VARIABLES: [(&str, &str, Unit); 15] = [
     ("API_CORRELATION_ID_HEADER", "API_TRACE_HEADER", Unit::Same),
     // Gotenberg's user may call all of its forms, which needs the scope of renderings.
     ("API_KEY_RENDER", PASSWORD, Unit::Same),
-    // It guards the metrics as well.
-    ("METRICS_TOKEN", PASSWORD, Unit::Same),
 ];
 
 const PASSWORD: &str = "GOTENBERG_API_BASIC_AUTH_PASSWORD";
@@ -57,7 +55,9 @@ pub(super) fn variable(
             return set_variable(environment, &named);
         }
         let (_, theirs, unit) = VARIABLES.iter().find(|(ours, ..)| *ours == name)?;
-        if *theirs == PASSWORD && !is_on(environment, "API_ENABLE_BASIC_AUTH") {
+        // Nor does it replace a key that is in a file.
+        let is_in_file = || set_variable(environment, &format!("{name}_FILE")).is_some();
+        if *theirs == PASSWORD && (!asks_for_password(environment) || is_in_file()) {
             return None;
         }
         let text = set_variable(environment, theirs)?;
@@ -100,13 +100,18 @@ pub(super) fn check(environment: &impl Fn(&str) -> Option<String>) -> Result<(),
     }
     let password = set_variable(environment, PASSWORD);
     let is_key = password.is_some_and(|password| !password.contains(','));
-    if is_on(environment, "API_ENABLE_BASIC_AUTH") && !is_key {
+    if asks_for_password(environment) && !is_key {
         return Err(ConfigError::new(
             format!("API_ENABLE_BASIC_AUTH needs {PASSWORD}, without a comma"),
             "it becomes a key of API_KEY_RENDER; the name of the user does not count",
         ));
     }
     Ok(())
+}
+
+/// Whether Gotenberg's routes, and its metrics, ask for a password.
+pub(super) fn asks_for_password(environment: &impl Fn(&str) -> Option<String>) -> bool {
+    is_on(environment, "API_ENABLE_BASIC_AUTH")
 }
 
 /// Whether a variable that asks for authentication is set to anything but false.

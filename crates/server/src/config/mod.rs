@@ -101,6 +101,10 @@ pub struct Config {
     /// Bearer token of `/metrics`; open to all if `None`.
     #[serde(skip)]
     pub metrics_token: Option<String>,
+    /// Whether `/metrics` asks for a key where it has no token, as Gotenberg's metrics ask for its
+    /// password.
+    #[serde(skip)]
+    pub metrics_need_key: bool,
     /// Requests per minute and client; 0 for no limit.
     pub rate_limit_max: u32,
     /// Renderings per minute and client; each item of a batch counts. 0 for no limit.
@@ -246,8 +250,11 @@ impl Config {
         gotenberg_variables::check(&environment)?;
         let variables = |name: &str| gotenberg_variables::variable(&environment, name);
         let variables = Settings::from_environment(variables)?;
+        let asks_for_password = gotenberg_variables::asks_for_password(&environment);
         let settings = flags.or(variables).or(file).or_amazon(environment);
-        Self::resolve(settings)
+        let mut config = Self::resolve(settings)?;
+        config.metrics_need_key = asks_for_password && config.metrics_token.is_none();
+        Ok(config)
     }
 
     /// Fills in defaults. Defaults per core are divided among the worker processes, except the flow
@@ -277,6 +284,7 @@ impl Config {
             api_key_admin: settings.api_key_admin.unwrap_or_default(),
             api_key_render: settings.api_key_render.unwrap_or_default(),
             metrics_token: settings.metrics_token,
+            metrics_need_key: false,
             rate_limit_max: settings.rate_limit_max.unwrap_or(60_000),
             rate_limit_render_max: settings.rate_limit_render_max.unwrap_or(60_000),
             max_concurrent_pages: settings.max_concurrent_pages.unwrap_or(share + reserved),
