@@ -117,17 +117,17 @@ impl Flows {
         self.has_webhook_secret
     }
 
-    /// True if the dispatcher hands out runs.
+    /// True if the dispatcher accepts runs.
     pub(crate) fn is_started(&self) -> bool {
         self.started.get().is_some()
     }
 
-    /// True if runs are handed out, by this process or by the leader of its `group`.
+    /// True if runs are accepted, by this process or by the leader of its `group`.
     pub(crate) fn are_served(&self, group: Option<&ProcessGroup>) -> bool {
         group.is_some_and(|group| !group.is_leader()) || self.is_started()
     }
 
-    /// Recovers the state of the previous process, then starts to hand out runs.
+    /// Recovers the state of the previous process; from then on runs are accepted.
     pub(crate) async fn start(self: Arc<Self>) {
         self.take_up().await;
         self.settled.send_replace(true);
@@ -146,6 +146,18 @@ impl Flows {
             tracing::error!(cause = chain(&error), "{message}");
             return;
         }
+        let _ = self.started.set(());
+    }
+
+    /// Hands runs out, once there is a sandbox for their code, or known to be none: a run that waits for
+    /// it has begun, and a service that is killed three times meanwhile would give the run up.
+    pub(crate) async fn hand_out(self: &Arc<Self>) {
+        let mut settled = self.settled.subscribe();
+        // `self` owns the sender, so the channel cannot close.
+        let _ = settled.wait_for(|settled| *settled).await;
+        if !self.is_started() {
+            return;
+        }
         let sandbox = Arc::clone(&self.services.sandbox);
         let services = Arc::new(Services {
             engine: Arc::clone(&self.services.renderer.engine),
@@ -155,13 +167,9 @@ impl Flows {
         });
         embedded::start(&self.dispatcher, Arc::clone(&services), self.slots);
         embedded::start_deferred(&self.dispatcher, services, self.deferred_slots);
-        let _ = self.started.set(());
-        let flows = Arc::clone(self);
-        tokio::spawn(async move {
-            for (key, version) in flows.dispatcher.all_published() {
-                flows.compile_ahead(&key, version).await;
-            }
-        });
+        for (key, version) in self.dispatcher.all_published() {
+            self.compile_ahead(&key, version).await;
+        }
     }
 
     /// Compiles the long code of a flow version in advance, so that no run waits for it. If that

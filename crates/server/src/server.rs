@@ -10,7 +10,6 @@ use std::{
 use futures_core::future::BoxFuture;
 use platen_browser::{Controller, Mode, Origin, SandboxUnavailable, choose_origin};
 use platen_delivery::{AcceptPolicy, Listener, Sharing};
-use platen_engine::Engine;
 use platen_render::chain;
 use platen_supervise::{AcceptBalancer, Channel, Membership, ProcessGroup};
 use tokio::{sync::watch, task::JoinHandle};
@@ -23,10 +22,9 @@ use crate::{
     extension::{Extension, ExtensionFactory},
     log,
     opening::{POLL_INTERVAL, open},
-    readiness::{CHILD_START_TIMEOUT, Readiness},
+    readiness::CHILD_START_TIMEOUT,
     results,
     router::router,
-    sandbox::Sandbox,
     services::Services,
     shared_limits,
     start_error::Error,
@@ -262,13 +260,9 @@ fn say_listening(services: &Services, listeners: &[Listener]) {
 }
 
 /// Starts the background services.
-fn start_parts(services: &Services) {
+fn start_parts(services: &Arc<Services>) {
     let readiness = &services.readiness;
-    tokio::spawn(warm(
-        Arc::clone(readiness),
-        Arc::clone(&services.renderer.engine),
-        Arc::clone(&services.sandbox),
-    ));
+    tokio::spawn(warm(Arc::clone(services)));
     if services.config.chromium_warm {
         let chromium = Arc::clone(&services.renderer.chromium);
         tokio::spawn(Arc::clone(readiness).start_chromium(chromium));
@@ -294,11 +288,18 @@ fn start_parts(services: &Services) {
 }
 
 /// Makes the engine ready, and then starts the sandboxes, which take several times as long: the first
-/// use waits for them.
-async fn warm(readiness: Arc<Readiness>, engine: Arc<Engine>, sandbox: Arc<Sandbox>) {
-    readiness.warm_engine(Arc::clone(&engine)).await;
+/// use waits for them. Runs of flows are handed out after that.
+async fn warm(services: Arc<Services>) {
+    let engine = Arc::clone(&services.renderer.engine);
+    Arc::clone(&services.readiness)
+        .warm_engine(Arc::clone(&engine))
+        .await;
     tokio::task::spawn_blocking(move || drop(engine.isolation_of_strangers()));
-    tokio::task::spawn_blocking(move || sandbox.announce());
+    let sandbox = Arc::clone(&services.sandbox);
+    let _ = tokio::task::spawn_blocking(move || sandbox.announce()).await;
+    if !services.is_follower() {
+        services.flows.hand_out().await;
+    }
 }
 
 /// Waits for the work in progress, up to the shutdown timeout, and aborts the rest.
