@@ -197,7 +197,7 @@ fn what_only_extended_has_is_written_in_its_order_and_read_back() {
         found.invoice.due_date,
         stated.due_date.map(|it| it[..10].to_owned())
     );
-    // What has no field is told, as before.
+    // What has no field is reported, as before.
     let more = "<ram:CityName>Kiel</ram:CityName><ram:CountryID>DE</ram:CountryID></ram:PostalTradeAddress><ram:SpecifiedTaxRegistration/></ram:ShipFromTradeParty>";
     let less = more.replace("<ram:SpecifiedTaxRegistration/>", "");
     assert!(issued.xml.contains(&less));

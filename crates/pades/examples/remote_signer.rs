@@ -39,7 +39,7 @@ impl Signer for Remote {
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .spawn()?;
-            // A command that ends without reading says why by its status.
+            // A command that exits without reading its input reports why in its exit status.
             if let Some(mut input) = child.stdin.take() {
                 let _ = input.write_all(message);
             }

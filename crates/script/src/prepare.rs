@@ -79,12 +79,6 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Whether it is so long that its bytecode is kept.
-    #[must_use]
-    pub fn is_long(&self) -> bool {
-        self.code.len() >= crate::bytecode::MIN_SOURCE_BYTES
-    }
-
     /// The author's line for a line of `code`, both from 1.
     #[must_use]
     pub fn line(&self, line: u32) -> u32 {

@@ -13,7 +13,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     Cancellation, Error, Location, Prepared, Thrown,
-    bytecode::NoCell,
+    bytecode::{MIN_SOURCE_BYTES, NoCell},
     job::{BYTECODE, Failure, FailureKind, FromCell, Job, Work},
     open_calls::OpenCalls,
 };
@@ -212,7 +212,7 @@ impl Runner {
 
     /// The bytecode of a long script, compiled now if necessary, and whether this call compiled it.
     fn bytecode(&self, script: &Prepared, deadline: Instant) -> (Option<Arc<[u8]>>, bool) {
-        if !script.is_long() {
+        if script.code.len() < MIN_SOURCE_BYTES {
             return (None, false);
         }
         let compile = || {

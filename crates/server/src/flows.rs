@@ -181,10 +181,7 @@ impl Flows {
         let sandbox = Arc::clone(&self.services.sandbox);
         let metrics = Arc::clone(&self.services.metrics);
         let compile = move || {
-            // Only long code is worth the start of a sandbox.
-            if flow.loaded.has_long_code()
-                && let Ok(runner) = sandbox.runner()
-            {
+            if let Ok(runner) = sandbox.runner() {
                 metrics.compiled(flow.loaded.compile_ahead(&runner));
             }
         };

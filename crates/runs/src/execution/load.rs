@@ -49,12 +49,6 @@ impl LoadedFlow {
         self.compiled.may_share()
     }
 
-    /// Whether some of its steps have code that is compiled ahead.
-    #[must_use]
-    pub fn has_long_code(&self) -> bool {
-        self.code.values().any(|code| code.is_long())
-    }
-
     /// Compiles the long code of its steps now, so that no run waits for it: how many were not yet.
     /// Blocks.
     pub fn compile_ahead(&self, runner: &Runner) -> usize {
