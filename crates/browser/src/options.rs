@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use fancy_regex::{Regex, RegexBuilder};
 use platen_pool::{Key, Lane};
-use regex::{Regex, RegexBuilder};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -100,6 +100,8 @@ pub struct ExtraHeader {
 
 /// Maximum size of the compiled expression of a scope, in bytes.
 const MAX_SCOPE_BYTES: usize = 1 << 20;
+/// How often a scope may try another way through a URL, which only look-around and back-references do.
+const MAX_BACKTRACKS: usize = 10_000;
 
 impl ExtraHeader {
     /// A header, with a regular expression for the URLs that get it.
@@ -113,7 +115,8 @@ impl ExtraHeader {
         }
         let read = |scope| {
             RegexBuilder::new(scope)
-                .size_limit(MAX_SCOPE_BYTES)
+                .delegate_size_limit(MAX_SCOPE_BYTES)
+                .backtrack_limit(MAX_BACKTRACKS)
                 .build()
                 .map_err(|error| {
                     let problem = format!("the scope of `{name}` cannot be read: {error}");
@@ -133,9 +136,11 @@ impl ExtraHeader {
         is_it.then_some(&self.value)
     }
 
-    /// Name and value, if requests to `url` get the header.
+    /// Name and value, if requests to `url` get the header: not those for which the scope exceeds its
+    /// bound.
     pub(crate) fn of(&self, url: &str) -> Option<(String, String)> {
-        let is_meant = self.scope.as_ref().is_none_or(|scope| scope.is_match(url));
+        let is_match = |scope: &Regex| scope.is_match(url).unwrap_or(false);
+        let is_meant = self.scope.as_ref().is_none_or(is_match);
         is_meant.then(|| (self.name.clone(), self.value.clone()))
     }
 }
@@ -447,5 +452,22 @@ impl Job {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_may_look_around_but_not_for_ever() {
+        let header = |scope| ExtraHeader::new("X-A", "b", Some(scope)).expect("a scope");
+        let public = header(r"^https://(?!internal\.)");
+        assert!(public.of("https://example.com/").is_some());
+        assert!(public.of("https://internal.example.com/").is_none());
+        let endless = header(r"^https://example\.com/(?=a)(a|a|aa)+(?<!b)$");
+        let url = format!("https://example.com/{}b", "a".repeat(200));
+        assert!(endless.of(&url).is_none());
+        assert!(ExtraHeader::new("X-A", "b", Some("(")).is_err());
     }
 }

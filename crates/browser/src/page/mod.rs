@@ -1,5 +1,6 @@
 //! One page: a browser context of its own, prepared ahead of need and used once.
 
+mod media;
 mod page_state;
 mod picture;
 mod print;

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 
 use super::{
     Page, Report,
+    media::Moment,
     remote::{is_true, thrown},
 };
 use crate::{
     error::Error,
     options::{
-        CSS_PIXELS_PER_INCH, Cookie, ExtraHeader, Job, MAX_SIDE_INCHES, Media, Output, PageOptions,
+        CSS_PIXELS_PER_INCH, Cookie, ExtraHeader, Job, MAX_SIDE_INCHES, Output, PageOptions,
         PdfOptions, Source, Wait,
     },
 };
@@ -62,11 +63,18 @@ impl Page {
     ) -> Result<(), Error> {
         self.stage("preparing the page");
         self.apply(&job.page, &job.output).await?;
+        let moment = Moment::of(job);
+        if moment == Moment::BeforeLoading {
+            self.take_on_media(job).await?;
+        }
         self.stage("loading the page");
         self.load(&job.source).await?;
         self.stage("waiting for the page");
         for wait in &job.page.wait {
             self.wait(wait).await?;
+        }
+        if moment == Moment::BeforePrinting {
+            self.take_on_media(job).await?;
         }
         let report = self.report_of(&job.page)?;
         self.stage("printing the page");
@@ -105,30 +113,6 @@ impl Page {
         }
         if options.gather_console || options.fail_on_exceptions {
             let _: Value = self.call("Runtime.enable", json!({})).await?;
-        }
-        let is_pdf = matches!(output, Output::Pdf(_));
-        let media = options
-            .media
-            .unwrap_or(if is_pdf { Media::Print } else { Media::Screen });
-        // Printing uses print media by itself, but measuring the page before it does not.
-        let is_measured = matches!(output, Output::Pdf(options) if options.single_page);
-        let is_usual = is_pdf == (media == Media::Print) && is_pdf && !is_measured;
-        if !is_usual || !options.media_features.is_empty() {
-            let name = match media {
-                Media::Print => "print",
-                Media::Screen => "screen",
-            };
-            let features: Vec<Value> = (options.media_features.iter())
-                .map(|(name, value)| json!({ "name": name, "value": value }))
-                .collect();
-            let params = json!({ "media": name, "features": features });
-            let set: Result<Value, Error> = self.call("Emulation.setEmulatedMedia", params).await;
-            set.map_err(|error| match error {
-                Error::Refused { message, .. } => {
-                    Error::bad_option("emulatedMediaFeatures", message)
-                }
-                other => other,
-            })?;
         }
         if let Output::Picture(options) = output {
             let params = json!({

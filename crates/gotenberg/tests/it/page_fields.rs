@@ -162,6 +162,24 @@ fn pages_say_what_they_were_told_of_the_browser() {
 }
 
 #[test]
+fn scripts_find_a_window_until_the_page_is_printed() {
+    if is_chromium_missing() {
+        return;
+    }
+    let app = TestApp::start();
+    let style = "<style>@media print { .screen { display: none } }</style><p class=screen>on screen</p>\
+        <p>on paper</p>";
+    assert_eq!(texts(&printed(&app, style, &[])), ["on paper"]);
+    let script = "<p id=a></p><script>a.textContent = matchMedia('print').matches ? 'sheet' : 'window'\
+        </script>";
+    let file = printed(&app, &format!("{style}{script}"), &[]);
+    assert_eq!(texts(&file), ["on paper window"]);
+    let asked = [("emulatedMediaType", "", b"print".as_slice())];
+    let file = printed(&app, &format!("{style}{script}"), &asked);
+    assert_eq!(texts(&file), ["on paper sheet"]);
+}
+
+#[test]
 fn pages_are_waited_for_as_long_as_the_form_says() {
     if is_chromium_missing() {
         return;
