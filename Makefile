@@ -50,8 +50,8 @@ bench-quick: release ## run all benchmarks with fewer samples (ten minutes) and 
 	bench/peers.sh $(platen) bench all --quick
 	$(platen) bench report --draft
 
-bench-render: release ## benchmark rendering, compared with Chromium if installed
-	PEERS=s3 bench/peers.sh $(platen) bench render --out out/bench/render
+bench-render: release ## benchmark rendering, compared with Chromium and Gotenberg if installed
+	bench/peers.sh $(platen) bench render --out out/bench/render
 
 bench-flow: release ## benchmark flows, embedded and through workers, compared with Node if installed
 	$(platen) bench flow --out out/bench/flow

@@ -34,8 +34,12 @@ need stunnel stunnel4
 if [ "${1:-}" = bench ]; then
     need puma puma
     need wrk wrk
-    # unoserver runs in the Python that has LibreOffice's module.
+    # unoserver and unoconv run in the Python that has LibreOffice's module.
     /usr/bin/python3 -c "import uno" 2>/dev/null || missing="$missing python3-uno"
+    # Programs that Gotenberg wants, and the fonts of the documents, which Platen brings itself.
+    need pdftk pdftk-java
+    need exiftool libimage-exiftool-perl
+    fc-list 2>/dev/null | grep -q Liberation || missing="$missing fonts-liberation"
 fi
 if [ "${1:-}" = deploy ]; then
     need promtool prometheus
@@ -130,6 +134,41 @@ fi
 if command -v go >/dev/null 2>&1; then
     go mod download github.com/gotenberg/gotenberg/v8@v8.36.0 2>/dev/null ||
         echo "not installed: Gotenberg's scenarios, which the proxy of Go has"
+fi
+# Gotenberg itself, which benchmarks compare with, and its converter for LibreOffice.
+home="${XDG_CACHE_HOME:-$HOME/.cache}/platen/gotenberg"
+if [ "${1:-}" = bench ] && [ ! -x "$home/gotenberg" ] && command -v go >/dev/null 2>&1; then
+    rm -rf "$home.new"
+    mkdir -p "$home.new/hyphens"
+    if (
+        set -e
+        source="$(go env GOMODCACHE)/github.com/gotenberg/gotenberg/v8@v8.36.0"
+        cd "$source"
+        go build -o "$home.new/gotenberg" ./cmd/gotenberg
+        GOBIN="$home.new" go install github.com/pdfcpu/pdfcpu/cmd/pdfcpu@v0.11.1
+        cd "$home.new"
+        "$venv/bin/pip" download -q --no-deps --no-binary :all: unoconv==0.9.0
+        tar -xzf unoconv-0.9.0.tar.gz --strip-components=1 unoconv-0.9.0/unoconv
+        rm unoconv-0.9.0.tar.gz
+        {
+            echo '#!/bin/sh'
+            echo 'for argument; do'
+            echo '    shift'
+            echo '    case "$argument" in'
+            echo '        --disable-update-indexes | --disable-calc-header) ;;'
+            echo '        *) set -- "$@" "$argument" ;;'
+            echo '    esac'
+            echo 'done'
+            echo 'exec /usr/bin/python3 "${0%/*}/unoconv" "$@"'
+        } >unoconverter
+        chmod +x unoconverter
+    ) >/dev/null 2>&1; then
+        mv "$home.new" "$home"
+        echo "installed: Gotenberg 8.36.0, into $home"
+    else
+        rm -rf "$home.new"
+        echo "not installed: Gotenberg, which the proxy of Go has"
+    fi
 fi
 # Clients of npm, for the same.
 for client in chromiumly@6.0.0 gotenberg-js-client@0.7.4; do

@@ -1,17 +1,15 @@
 #!/bin/sh
 # Runs a command with the variables that name what `platen bench` compares besides what is installed: the
-# folder of unoserver 3.7 for /usr/bin/python3, which it fetches once into the user's cache, and the newest
-# LibreOffice, which .ci/packages.sh has brought there. Says on standard error what is not to be had.
+# folder of unoserver 3.7 for /usr/bin/python3, which it fetches once into the user's cache, the newest
+# LibreOffice, which .ci/packages.sh has brought there, and a Gotenberg, which the same has built and which
+# runs as long as the command. Says on standard error what is not to be had.
 #
 #     bench/peers.sh target/release/platen bench all
-#
-# PEERS=s3 leaves both alone, and brings the server of S3 only.
 set -eu
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/platen"
 # A server of S3, which .ci/packages.sh has brought there.
 PATH="$PATH:$cache/versitygw"
 export PATH
-[ "${PEERS:-all}" = all ] || exec "$@"
 if ! /usr/bin/python3 -c "import uno" 2>/dev/null; then
     echo "unoserver is left out: /usr/bin/python3 has no uno (Debian and Ubuntu: apt-get install python3-uno)" >&2
 elif [ -d "$cache/unoserver" ] || python3 -m pip install -q --no-deps --target "$cache/unoserver" "unoserver==3.7" >&2 ||
@@ -26,4 +24,34 @@ if [ -x "$newest" ]; then
 else
     echo "the newest LibreOffice is left out: \`make packages\` fetches it on Debian 12" >&2
 fi
-exec "$@"
+if [ -n "${GOTENBERG_URL:-}" ]; then
+    exec "$@"
+elif [ ! -x "$cache/gotenberg/gotenberg" ]; then
+    echo "Gotenberg is left out: \`.ci/packages.sh bench\` builds it where Go is installed" >&2
+    exec "$@"
+fi
+port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+export GOTENBERG_URL="http://127.0.0.1:$port"
+# The command has the other end of a pipe, so Gotenberg ends with this script, however that ends.
+pipe=$(mktemp -u)
+mkfifo "$pipe"
+here=$(dirname "$0")
+"$here/gotenberg.sh" "$port" <"$pipe" &
+runner=$!
+exec 9>"$pipe"
+rm "$pipe"
+tries=0
+until python3 -c "import urllib.request as u; u.urlopen('$GOTENBERG_URL/health', timeout=5)" 2>/dev/null; do
+    tries=$((tries + 1))
+    if [ "$tries" = 60 ] || ! kill -0 "$runner" 2>/dev/null; then
+        echo "Gotenberg is left out: it does not start" >&2
+        unset GOTENBERG_URL
+        break
+    fi
+    sleep 1
+done
+status=0
+"$@" 9>&- || status=$?
+exec 9>&-
+wait
+exit "$status"

@@ -94,6 +94,7 @@ fn is_of(name: &Name, section: &str) -> bool {
         RenderName::Cells { .. } => "cells",
         RenderName::Serial { .. } => "serial",
         RenderName::Chromium { .. } => "chromium",
+        RenderName::Gotenberg { .. } => "gotenberg",
         RenderName::Open { .. } => "open",
         RenderName::SaturationSerial { .. } | RenderName::Saturation { .. } => "saturation",
         RenderName::Isolation { .. } => "isolation",

@@ -16,6 +16,7 @@ mod error;
 pub mod figures;
 pub mod flow;
 pub mod gaps;
+mod gotenberg;
 pub mod histogram;
 pub mod history;
 pub mod http;

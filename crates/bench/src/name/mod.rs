@@ -14,7 +14,7 @@ pub use self::{
     flow::{FlowName, Part, Runner, Sandbox},
     http::{BodyKind, HttpName, PageCache, Route, Server, SocketKind},
     office::{By, OfficeName, Way, Word},
-    render::{Document, Isolation, Kept, Packaging, RenderName, Topology, Until},
+    render::{Document, Isolation, Kept, Packaging, RenderName, Service, Topology, Until},
 };
 
 /// The name of a cell.

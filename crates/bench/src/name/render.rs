@@ -233,6 +233,27 @@ impl Kept {
     }
 }
 
+/// Whose HTTP service makes a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Service {
+    /// Platen.
+    Platen,
+    /// Gotenberg.
+    Gotenberg,
+}
+
+impl Service {
+    /// Text of tables.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Platen => "Platen",
+            Self::Gotenberg => "Gotenberg",
+        }
+    }
+}
+
 /// The name of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(
@@ -255,6 +276,13 @@ pub enum RenderName {
     Chromium {
         /// What is rendered.
         document: Document,
+    },
+    /// The same pages by Platen and by Gotenberg, interleaved.
+    Gotenberg {
+        /// What is rendered.
+        document: Document,
+        /// Whose service renders it.
+        by: Service,
     },
     /// At a fixed rate.
     Open {
@@ -331,6 +359,9 @@ impl fmt::Display for RenderName {
             Self::Cells { document } => write!(formatter, "cells/{document}"),
             Self::Serial { document } => write!(formatter, "serial/{document}"),
             Self::Chromium { document } => write!(formatter, "chromium/{document}"),
+            Self::Gotenberg { document, by } => {
+                write!(formatter, "gotenberg/{document} by {}", by.as_str())
+            }
             Self::Open {
                 document,
                 share_percent,

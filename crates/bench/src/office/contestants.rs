@@ -13,8 +13,9 @@ use tempfile::TempDir;
 use super::{Options, WORD, convert_request, line::LineProgram};
 use crate::{
     Error, Outcome,
-    client::{Request, Target},
+    client::Target,
     environment::first_line,
+    gotenberg,
     name::{By, Way},
     program::{Program, find, folder, free_port},
     recorder::Recorder,
@@ -197,7 +198,15 @@ impl Contestant {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 Some(Arc::new(match is_ours {
                     true => convert_request(&name, &content),
-                    false => gotenberg_request(&name, &content),
+                    false => gotenberg::request(
+                        "/forms/libreoffice/convert",
+                        &[("updateIndexes", "false")],
+                        &gotenberg::File {
+                            name: &name,
+                            media_type: WORD,
+                            content: &content,
+                        },
+                    ),
                 }))
             }
             _ => None,
@@ -259,20 +268,4 @@ impl Contestant {
         }
         Outcome::default()
     }
-}
-
-/// Gotenberg's form.
-fn gotenberg_request(name: &str, content: &[u8]) -> Request {
-    const BOUNDARY: &str = "platen-bench-boundary-7d1c";
-    let mut body = format!(
-        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"updateIndexes\"\r\n\r\nfalse\r\n\
-         --{BOUNDARY}\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\
-         Content-Type: {WORD}\r\n\r\n"
-    )
-    .into_bytes();
-    body.extend_from_slice(content);
-    body.extend_from_slice(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
-    let kind = format!("multipart/form-data; boundary={BOUNDARY}");
-    let path = "/forms/libreoffice/convert";
-    Request::new("POST", path, &[("Content-Type", &kind)], &body)
 }

@@ -197,6 +197,35 @@ pub(crate) fn batch_request(
     ))
 }
 
+/// A request that renders the template of a cell.
+fn rendering(
+    spec: &Spec,
+    format: &str,
+    key: Option<&str>,
+    examples: &Path,
+) -> Result<Request, Error> {
+    let data = read(&examples.join(spec.template).join("data.json"))?;
+    let mut body = format!("{{\"template\":\"{}\",\"data\":", spec.template).into_bytes();
+    body.extend_from_slice(&data);
+    body.push(b'}');
+    Ok(Request::json(
+        "POST",
+        &format!("/render/{format}"),
+        key,
+        &body,
+    ))
+}
+
+/// The HTML of the template of a cell.
+pub(crate) fn html(
+    spec: &Spec,
+    target: &Target,
+    key: Option<&str>,
+    examples: &Path,
+) -> Result<Vec<u8>, Error> {
+    rendering(spec, "html", key, examples)?.expect(target, &[200])
+}
+
 /// The request of a cell.
 pub(crate) fn request(
     spec: &Spec,
@@ -205,19 +234,10 @@ pub(crate) fn request(
     examples: &Path,
     wait_ms: Option<u64>,
 ) -> Result<Request, Error> {
-    let data = read(&examples.join(spec.template).join("data.json"))?;
-    let mut body = format!("{{\"template\":\"{}\",\"data\":", spec.template).into_bytes();
-    body.extend_from_slice(&data);
-    body.push(b'}');
     match spec.kind {
-        Kind::Native(format) => Ok(Request::json(
-            "POST",
-            &format!("/render/{format}"),
-            key,
-            &body,
-        )),
+        Kind::Native(format) => rendering(spec, format, key, examples),
         Kind::Chromium => {
-            let html = Request::json("POST", "/render/html", key, &body).expect(target, &[200])?;
+            let html = html(spec, target, key, examples)?;
             let html = String::from_utf8_lossy(&html);
             let mut options = json!({"tagged": true});
             if let Some(wait_ms) = wait_ms {

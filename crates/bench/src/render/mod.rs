@@ -3,6 +3,7 @@
 
 mod balance;
 mod cells;
+mod gotenberg;
 mod report;
 mod sections;
 mod storage;
@@ -12,8 +13,9 @@ use std::path::PathBuf;
 pub(crate) use self::report::distribution;
 pub use self::{
     cells::{CELLS, Kind, Spec, seed},
+    gotenberg::COMPARED,
     report::{blocks, plots},
-    sections::SECTIONS,
+    sections::{BATCH, SECTIONS},
 };
 use crate::{
     Effort, Error, Progress, client::Target, load::Load, program::Platen, recorder::Recorder,
@@ -27,7 +29,7 @@ pub const WHOLE: Effort = Effort {
     min_rounds: 6,
     max_rounds: 30,
     cell_seconds: 20,
-    pack_seconds: 1_500,
+    pack_seconds: 1_600,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {
@@ -49,6 +51,8 @@ pub struct Options {
     pub key: Option<String>,
     /// Its API key for renderings; the admin key if there is none.
     pub render_key: Option<String>,
+    /// URL of a Gotenberg that is compared.
+    pub gotenberg: Option<String>,
     /// Examples folder.
     pub examples: PathBuf,
     /// Names of cells; all if empty.

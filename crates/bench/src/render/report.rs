@@ -2,7 +2,7 @@
 
 use super::{
     cells::{BATCH_ITEMS, Kind, find},
-    storage,
+    gotenberg, storage,
 };
 use crate::{
     Cell, Name, Results,
@@ -19,8 +19,11 @@ pub fn blocks(results: &Results) -> Vec<Block> {
         cells(main(results)).block("render/cells", "Cells"),
         cells(serial(results)).block("render/serial", "One at a time"),
     ];
+    blocks.push(chromium(results).block("render/chromium", "Compared with headless Chromium"));
+    let gotenberg = gotenberg::table(results);
+    let name = "Compared with Gotenberg";
+    blocks.extend((!gotenberg.is_empty()).then(|| gotenberg.block("render/gotenberg", name)));
     blocks.extend([
-        chromium(results).block("render/chromium", "Compared with headless Chromium"),
         open(results).block("render/open", "At a fixed rate"),
         saturation(results).block("render/saturation", "Saturation"),
         isolation(results).block("render/isolation", "In a sandbox"),

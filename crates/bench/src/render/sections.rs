@@ -19,10 +19,11 @@ use crate::{
 };
 
 /// Names of the sections.
-pub const SECTIONS: [&str; 11] = [
+pub const SECTIONS: [&str; 12] = [
     "cells",
     "serial",
     "chromium",
+    "gotenberg",
     "open",
     "saturation",
     "isolation",
@@ -34,7 +35,7 @@ pub const SECTIONS: [&str; 11] = [
 ];
 
 /// Requests per batch, as in the model of slots.
-const BATCH: usize = 5;
+pub const BATCH: usize = 5;
 /// How long a page of the second model waits, in milliseconds: much longer than its processor time.
 const WAIT_MS: u64 = 250;
 const SWEEP: [usize; 5] = [5, 10, 16, 20, 32];
@@ -50,7 +51,7 @@ pub(super) struct Measure<'a> {
     pub(super) options: &'a Options,
     progress: Progress<'a>,
     service: Option<Program>,
-    has_chromium: bool,
+    pub(super) has_chromium: bool,
 }
 
 impl<'a> Measure<'a> {
@@ -80,7 +81,7 @@ impl<'a> Measure<'a> {
             .expect("a service is started where none is given")
     }
 
-    fn key(&self) -> Option<&str> {
+    pub(super) fn key(&self) -> Option<&str> {
         self.options.key.as_deref()
     }
 
@@ -88,7 +89,7 @@ impl<'a> Measure<'a> {
         seed(target, self.key(), &self.options.examples).map(drop)
     }
 
-    fn request(&self, spec: &Spec, target: &Target) -> Result<Request, Error> {
+    pub(super) fn request(&self, spec: &Spec, target: &Target) -> Result<Request, Error> {
         let key = self.options.render_key.as_deref().or(self.key());
         request(spec, target, key, &self.options.examples, None)
     }
@@ -120,10 +121,11 @@ impl<'a> Measure<'a> {
             recorder.note("Chromium is not installed: its cells are left out.");
         }
         type Section<'a> = fn(&Measure<'a>, &mut Recorder) -> Result<(), Error>;
-        let sections: [(&str, Section<'a>); 11] = [
+        let sections: [(&str, Section<'a>); 12] = [
             ("cells", Self::cells),
             ("serial", Self::serial),
             ("chromium", Self::chromium),
+            ("gotenberg", Self::gotenberg),
             ("open", Self::open),
             ("saturation", Self::saturation),
             ("isolation", Self::isolation),
@@ -155,7 +157,7 @@ impl<'a> Measure<'a> {
         in_turns(self.options.effort, vec![contender], recorder)
     }
 
-    fn here(&self) -> (&Target, Option<u32>) {
+    pub(super) fn here(&self) -> (&Target, Option<u32>) {
         (self.target(), self.service.as_ref().map(Program::pid))
     }
 
@@ -449,7 +451,7 @@ impl<'a> Measure<'a> {
     }
 }
 
-fn contender<'a>(
+pub(super) fn contender<'a>(
     cell: Cell,
     load: Load,
     request: &'a Request,

@@ -12,8 +12,8 @@ use platen_bench::{
 };
 
 use super::{
-    environment, flow::PEER, flow::in_process, office::agree, platen, progress, report::RESULTS,
-    written,
+    environment, flow::PEER, flow::in_process, office::agree as agree_to_convert, platen, progress,
+    render::agree as agree_to_render, report::RESULTS, written,
 };
 use crate::report::{Failure, OutputArguments, say};
 
@@ -40,7 +40,7 @@ pub struct Arguments {
     /// Folder with unoserver for /usr/bin/python3.
     #[arg(long, value_name = "DIR", env = "UNOSERVER")]
     unoserver: Option<PathBuf>,
-    /// URL of a Gotenberg; on another machine with --yes.
+    /// URL of a Gotenberg that is compared; on another machine with --yes.
     #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
     gotenberg: Option<String>,
     /// Program `soffice` of a newer LibreOffice, which is measured beside the installed one.
@@ -119,14 +119,18 @@ fn measure(
     let progress = progress(output);
     let platen = platen()?;
     Ok(match pack {
-        "render" => render::run(&arguments.render(platen), &progress),
+        "render" => {
+            let options = arguments.render(platen);
+            agree_to_render(&options, arguments.yes)?;
+            render::run(&options, &progress)
+        }
         "flow" => {
             let in_process = |sandbox| in_process(Path::new(FLOW), sandbox);
             flow::run(&arguments.flow(platen, &in_process), &progress)
         }
         "office" => {
             let options = arguments.office(platen);
-            agree(&options, arguments.yes)?;
+            agree_to_convert(&options, arguments.yes)?;
             office::run(&options, &progress)
         }
         _ => http::run(&arguments.http(platen)?, &progress),
@@ -144,6 +148,7 @@ impl Arguments {
             url: None,
             key: None,
             render_key: None,
+            gotenberg: self.gotenberg.clone(),
             examples: "examples".into(),
             cells: Vec::new(),
             sections: Vec::new(),

@@ -4,15 +4,14 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use platen_bench::{
-    client::Target,
     office::{self, Options},
     target::Bound,
 };
 
 use super::{
-    Place, effort::EffortArguments, environment, finish, platen, progress, target::TargetArguments,
+    Place, effort::EffortArguments, environment, finish, platen, progress, target::agree_to_compare,
 };
-use crate::report::{Failure, OutputArguments, say};
+use crate::report::{Failure, OutputArguments};
 
 /// Arguments of `platen bench office`.
 #[derive(Debug, Args)]
@@ -38,7 +37,7 @@ pub struct Arguments {
     /// Folder with unoserver for /usr/bin/python3, which needs LibreOffice's `uno` module.
     #[arg(long, value_name = "DIR", env = "UNOSERVER")]
     unoserver: Option<PathBuf>,
-    /// URL of a Gotenberg; on another machine with --yes.
+    /// URL of a Gotenberg that is compared; on another machine with --yes.
     #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
     gotenberg: Option<String>,
     /// Program `soffice` of a newer LibreOffice, which is measured beside the installed one.
@@ -77,16 +76,8 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     finish(recorder, environment, &arguments.place, output)
 }
 
-/// Says what load Gotenberg gets, if it is measured, and rejects it without consent of another
-/// machine's owner.
+/// Says what load Gotenberg gets, if it is measured.
 pub(super) fn agree(options: &Options, is_agreed: bool) -> Result<(), Failure> {
-    if let Some(url) = &options.gotenberg {
-        let target = Target::parse(url)?;
-        let bound = Bound::of(&options.effort, office::documents::NAMES.len(), 1, 1);
-        let seconds = TargetArguments::seconds(&target, bound.seconds);
-        let bound = Bound { seconds, ..bound };
-        bound.check(&target, is_agreed)?;
-        say(format_args!("{}", bound.says(&target)));
-    }
-    Ok(())
+    let bound = Bound::of(&options.effort, office::documents::NAMES.len(), 1, 1);
+    agree_to_compare(options.gotenberg.as_deref(), bound, is_agreed)
 }

@@ -9,7 +9,10 @@ use platen_bench::{
 };
 
 use super::{
-    Place, effort::EffortArguments, environment, finish, platen, progress, target::TargetArguments,
+    Place,
+    effort::EffortArguments,
+    environment, finish, platen, progress,
+    target::{TargetArguments, agree_to_compare},
 };
 use crate::report::{Failure, OutputArguments, say};
 
@@ -25,7 +28,8 @@ use crate::report::{Failure, OutputArguments, say};
     and without rate limits. With --url or --cells it measures only the \
     cells. Cells: pdf-1p, pdf-10p, pdf-100p, \
     format-docx, format-pptx, format-xlsx, csv, html, chromium-1p, chromium-10p, chromium-100p. Sections: \
-    cells, serial, chromium, open, saturation, isolation, cold, concurrency, replicas.")]
+    cells, serial, chromium, gotenberg, open, saturation, isolation, cold, concurrency, batch, storage, \
+    replicas.")]
 pub struct Arguments {
     /// Cells to measure; default: all.
     #[arg(long, value_delimiter = ',')]
@@ -48,6 +52,9 @@ pub struct Arguments {
     strict: bool,
     #[command(flatten)]
     target: TargetArguments,
+    /// URL of a Gotenberg that is compared; on another machine with --yes.
+    #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
+    gotenberg: Option<String>,
     /// Examples folder.
     #[arg(long, default_value = "examples")]
     examples: PathBuf,
@@ -81,6 +88,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         let bound = Bound::of(&options.effort, cells, options.warmup, options.concurrency);
         arguments.target.agree(target, bound, output)?;
     }
+    if options.url.is_none() {
+        agree(&options, arguments.target.is_agreed())?;
+    }
     if !options.cells.is_empty() && options.sections.is_empty() {
         options.sections = vec!["cells".to_owned()];
     }
@@ -99,6 +109,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         url,
         key,
         render_key,
+        gotenberg: arguments.gotenberg.clone(),
         examples: arguments.examples.clone(),
         cells: arguments.cells.clone(),
         sections: arguments.sections.clone(),
@@ -109,6 +120,17 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         concurrency: arguments.concurrency,
         is_strict: arguments.strict,
     })
+}
+
+/// Says what load Gotenberg gets, if it is compared.
+pub(super) fn agree(options: &Options, is_agreed: bool) -> Result<(), Failure> {
+    let bound = Bound::of(
+        &options.effort,
+        render::COMPARED,
+        options.warmup,
+        render::BATCH,
+    );
+    agree_to_compare(options.gotenberg.as_deref(), bound, is_agreed)
 }
 
 /// Stores the templates.

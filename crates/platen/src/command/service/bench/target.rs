@@ -45,7 +45,25 @@ pub struct Running {
     pub render_key: Option<String>,
 }
 
+/// Says what load a service gets that is compared, and rejects it without consent of another machine's
+/// owner.
+pub fn agree_to_compare(url: Option<&str>, bound: Bound, is_agreed: bool) -> Result<(), Failure> {
+    if let Some(url) = url {
+        let target = Target::parse(url)?;
+        let seconds = TargetArguments::seconds(&target, bound.seconds);
+        let bound = Bound { seconds, ..bound };
+        bound.check(&target, is_agreed)?;
+        say(format_args!("{}", bound.says(&target)));
+    }
+    Ok(())
+}
+
 impl TargetArguments {
+    /// Whether another machine's owner agrees.
+    pub fn is_agreed(&self) -> bool {
+        self.yes
+    }
+
     /// The service, if one is given.
     pub fn running(&self) -> Result<Option<Running>, Failure> {
         let file = read(Path::new(FILE))?;
