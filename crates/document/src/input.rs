@@ -3,13 +3,17 @@
 //! A schema is a program: 3 KB of references can require 2^45 comparisons, or produce as many
 //! errors. Therefore every subschema gets an additional keyword, [`STEP`], which counts the work
 //! and checks the deadline; and every reference gets one that the validator evaluates before it
-//! follows the reference, which also checks the depth of the stack.
+//! follows the reference, which also checks the depth of the stack. Patterns are matched in linear
+//! time: those that look around have no bound.
+
+mod references;
 
 use jsonschema::{
     Keyword, Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind, paths::Location,
 };
 use serde_json::{Map, Value as Json, json};
 
+use self::references::{holds_named_schemas, holds_values, is_reference, misled};
 use crate::{
     Diagnostic, suggestion,
     work::{self, Bounds, Interruption},
@@ -31,8 +35,8 @@ const MOST_REPORT_STEPS: u64 = 1_000_000;
 const BUILD_STEPS_EACH: u64 = 20;
 /// Stack space for nested references. A thread has 2 MiB.
 const MAX_STACK_BYTES: usize = 768 << 10;
-/// Backtracking limit of regular expressions, per text.
-const MAX_BACKTRACKS: usize = 100_000;
+const PATTERN_HINT: &str = "patterns have no look-around and no back-references: use `not`, or several patterns \
+    in `allOf`";
 
 /// A compiled schema.
 #[derive(Debug)]
@@ -91,9 +95,16 @@ impl InputSchema {
     /// # Errors
     /// The schema is invalid or too complex.
     pub fn new(schema: &Json) -> Result<Self, Box<Diagnostic>> {
+        if let Some(reference) = misled(schema) {
+            let message = format!(
+                "the reference `{reference}` leads to a value or to names, not to a schema"
+            );
+            let error = Diagnostic::error("invalid-input-schema", "/inputSchema", message);
+            return Err(Box::new(error));
+        }
         let mut subschemas = 0;
         let counting = with_steps(schema, &mut subschemas);
-        let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS);
+        let patterns = jsonschema::PatternOptions::regex();
         let build = || {
             jsonschema::draft202012::options()
                 .with_retriever(NoRetrieval)
@@ -111,11 +122,12 @@ impl InputSchema {
             Ok(Err(error)) => {
                 let path = format!("/inputSchema{}", error.instance_path());
                 let message = format!("the schema of the data is not valid: {}", short(&error));
-                Err(Box::new(Diagnostic::error(
-                    "invalid-input-schema",
-                    path,
-                    message,
-                )))
+                let is_pattern = path.ends_with("/pattern") || path.contains("/patternProperties");
+                let error = Diagnostic::error("invalid-input-schema", path, message);
+                Err(Box::new(match is_pattern {
+                    true => error.with_hint(PATTERN_HINT),
+                    false => error,
+                }))
             }
             Err(interruption) => Err(Box::new(too_complex(interruption, "/inputSchema"))),
         }
@@ -192,26 +204,22 @@ fn with_steps(schema: &Json, subschemas: &mut u64) -> Json {
     counting.insert(STEP.to_owned(), Json::Bool(false));
     let mut all_of = Vec::new();
     for (keyword, value) in members {
-        if matches!(keyword.as_str(), "$ref" | "$dynamicRef") && value.is_string() {
+        if is_reference(keyword, value) {
             *subschemas += 2;
             all_of.push(json!({ STEP: true }));
             all_of.push(json!({ keyword.as_str(): value }));
             continue;
         }
-        // These hold values, not schemas; a step inside would be compared with the data.
-        let is_plain = matches!(
-            keyword.as_str(),
-            "const"
-                | "enum"
-                | "default"
-                | "examples"
-                | "dependentRequired"
-                | "dependencies"
-                | "$vocabulary"
-        );
-        let value = match is_plain {
-            true => value.clone(),
-            false => with_steps(value, subschemas),
+        let value = match value {
+            // A step inside of them would be compared with the data.
+            _ if holds_values(keyword) => value.clone(),
+            Json::Object(named) if holds_named_schemas(keyword) => {
+                let named = named.iter();
+                let named =
+                    named.map(|(name, value)| (name.clone(), with_steps(value, subschemas)));
+                Json::Object(named.collect())
+            }
+            _ => with_steps(value, subschemas),
         };
         counting.insert(keyword.clone(), value);
     }
@@ -293,6 +301,51 @@ mod tests {
         }
         definitions.insert(format!("d{levels}"), json!({"type": "string"}));
         json!({"$ref": "#/$defs/d0", "$defs": definitions})
+    }
+
+    #[test]
+    fn patterns_are_matched_in_linear_time() {
+        let with = |pattern: &str| json!({"properties": {"a": {"pattern": pattern}}});
+        let text = json!({"a": format!("{}b#", "a".repeat(1 << 20))});
+        for endless in [
+            "^((?=a)){1000000000000}",
+            "^(?:(?=[^#]*#)a)*#$",
+            "^(?=a)(a|a|aa)+(?<!b)$",
+            r"^(a)\1",
+        ] {
+            let refused = ["invalid-input-schema /inputSchema/properties/a/pattern"];
+            assert_eq!(found(&with(endless), &text), refused, "{endless}");
+        }
+        assert_eq!(
+            found(&with("^[^[\\]]*$"), &json!({"a": "x"})),
+            [] as [String; 0]
+        );
+        assert_eq!(found(&with("^(a|a|aa)+b#$"), &text), [] as [String; 0]);
+        assert_eq!(found(&with("^(a|a|aa)+c$"), &text), ["data-pattern /a"]);
+    }
+
+    #[test]
+    fn references_into_values_are_counted_or_refused() {
+        let list: Vec<Json> = (1..46)
+            .map(|at| {
+                let next = json!({"$ref": format!("#/examples/{at}")});
+                json!({"anyOf": [next, next]})
+            })
+            .chain([json!({"type": "string"})])
+            .collect();
+        let examples = json!({"$ref": "#/examples/0", "examples": list});
+        assert_eq!(found(&examples, &json!({})), ["schema-too-complex "]);
+        let refused = ["invalid-input-schema /inputSchema"];
+        let constant = json!({"$ref": "#/$defs/a/const", "$defs": {"a": {"const": {"$ref": "#"}}}});
+        assert_eq!(found(&constant, &json!({})), refused);
+        let names = json!({"$ref": "#/properties", "properties": {"anyOf": {}}});
+        assert_eq!(found(&names, &json!({})), refused);
+        let named = json!({
+            "properties": {"const": {"$ref": "#/$defs/a"}},
+            "$defs": {"a": {"type": "number"}},
+            "examples": [{"properties": {"name": "Berlin"}, "pattern": "*.log"}],
+        });
+        assert_eq!(found(&named, &json!({"const": "b"})), ["data-type /const"]);
     }
 
     #[test]

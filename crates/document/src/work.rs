@@ -4,7 +4,6 @@
 //! [`check`]. When a bound is exceeded, the computation is unwound to the [`run`] that set the
 //! bound, as salsa does with cancelled queries. Loops therefore need no error path of their own,
 //! and loops of libraries that call back into this crate (schemas, expressions) end as well.
-//! libraries that call back into this crate (schemas, expressions) end as well.
 
 use std::{
     any::Any,

@@ -113,6 +113,33 @@ fn bombs() -> Vec<(&'static str, Json)> {
         "doubling errors",
         request(with("inputSchema", schema), json!({"a": 1})),
     ));
+    let list: Vec<Json> = (1..46)
+        .map(|at| {
+            let next = json!({"$ref": format!("#/examples/{at}")});
+            json!({"anyOf": [next, next]})
+        })
+        .chain([json!({"type": "string"})])
+        .collect();
+    let schema = json!({"$ref": "#/examples/0", "examples": list});
+    all.push((
+        "doubling examples",
+        request(with("inputSchema", schema), json!({"a": 1})),
+    ));
+    for (name, pattern) in [
+        ("a pattern that repeats nothing", "^((?=a)){1000000000000}"),
+        (
+            "a pattern that compares everything with everything",
+            "^(?:(?=[^#]*#)a)*#$",
+        ),
+        ("a pattern that tries all ways", "^(?=a)(a|a|aa)+(?<!b)$"),
+    ] {
+        let schema = json!({"properties": {"a": {"pattern": pattern}}});
+        let text = format!("{}b#", "a".repeat(1_000_000));
+        all.push((
+            name,
+            request(with("inputSchema", schema), json!({"a": text})),
+        ));
+    }
     let rows: Vec<u32> = (0..3_000).collect();
     let repeats = template(nested_repeats(3, json!([])));
     all.push(("empty repeats", request(repeats, json!({"rows": rows}))));

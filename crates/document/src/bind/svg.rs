@@ -278,4 +278,19 @@ mod tests {
                       <g id=\"a\"><use href=\"#a\"/></g></svg>";
         assert!(parsed(itself).is_err());
     }
+
+    #[test]
+    fn tags_have_a_bounded_number_of_attributes() {
+        let svg = |count: usize| {
+            let attributes: String = (0..count).map(|it| format!(" a{it}=\"\"")).collect();
+            format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\">\
+                 <rect width=\"1\" height=\"1\"{attributes}/></svg>"
+            )
+        };
+        assert!(parsed(&svg(MAX_ATTRIBUTES - 10)).is_ok());
+        let refused = parsed(&svg(MAX_ATTRIBUTES + 1));
+        let code = refused.err().map(|it| it.code);
+        assert_eq!(code, Some("image-too-large"));
+    }
 }
