@@ -39,7 +39,7 @@ if [ "${1:-}" = bench ]; then
     # Programs that Gotenberg wants, and the fonts of the documents, which Platen brings itself.
     need pdftk pdftk-java
     need exiftool libimage-exiftool-perl
-    fc-list 2>/dev/null | grep -q Liberation || missing="$missing fonts-liberation"
+    ls /usr/share/fonts/*/liberation*/*Sans-Regular.ttf >/dev/null 2>&1 || missing="$missing fonts-liberation"
 fi
 if [ "${1:-}" = deploy ]; then
     need promtool prometheus
@@ -137,37 +137,35 @@ if command -v go >/dev/null 2>&1; then
 fi
 # Gotenberg itself, which benchmarks compare with, and its converter for LibreOffice.
 home="${XDG_CACHE_HOME:-$HOME/.cache}/platen/gotenberg"
-if [ "${1:-}" = bench ] && [ ! -x "$home/gotenberg" ] && command -v go >/dev/null 2>&1; then
-    rm -rf "$home.new"
+if [ "${1:-}" = bench ] && [ ! -x "$home/unoconverter" ] && command -v go >/dev/null 2>&1; then
+    rm -rf "$home" "$home.new"
     mkdir -p "$home.new/hyphens"
+    cat >"$home.new/unoconverter" <<'END'
+#!/bin/sh
+for argument; do
+    shift
+    case "$argument" in
+        --disable-update-indexes | --disable-calc-header) ;;
+        *) set -- "$@" "$argument" ;;
+    esac
+done
+exec /usr/bin/python3 "${0%/*}/unoconv" "$@"
+END
+    chmod +x "$home.new/unoconverter"
     if (
-        set -e
-        source="$(go env GOMODCACHE)/github.com/gotenberg/gotenberg/v8@v8.36.0"
-        cd "$source"
-        go build -o "$home.new/gotenberg" ./cmd/gotenberg
-        GOBIN="$home.new" go install github.com/pdfcpu/pdfcpu/cmd/pdfcpu@v0.11.1
-        cd "$home.new"
-        "$venv/bin/pip" download -q --no-deps --no-binary :all: unoconv==0.9.0
-        tar -xzf unoconv-0.9.0.tar.gz --strip-components=1 unoconv-0.9.0/unoconv
-        rm unoconv-0.9.0.tar.gz
-        {
-            echo '#!/bin/sh'
-            echo 'for argument; do'
-            echo '    shift'
-            echo '    case "$argument" in'
-            echo '        --disable-update-indexes | --disable-calc-header) ;;'
-            echo '        *) set -- "$@" "$argument" ;;'
-            echo '    esac'
-            echo 'done'
-            echo 'exec /usr/bin/python3 "${0%/*}/unoconv" "$@"'
-        } >unoconverter
-        chmod +x unoconverter
+        cd "$(go env GOMODCACHE)/github.com/gotenberg/gotenberg/v8@v8.36.0" &&
+            go build -o "$home.new/gotenberg" ./cmd/gotenberg &&
+            GOBIN="$home.new" go install github.com/pdfcpu/pdfcpu/cmd/pdfcpu@v0.11.1 &&
+            cd "$home.new" &&
+            "$venv/bin/pip" download -q --no-deps --no-binary :all: unoconv==0.9.0 &&
+            tar -xzf unoconv-0.9.0.tar.gz --strip-components=1 unoconv-0.9.0/unoconv &&
+            rm unoconv-0.9.0.tar.gz
     ) >/dev/null 2>&1; then
         mv "$home.new" "$home"
         echo "installed: Gotenberg 8.36.0, into $home"
     else
         rm -rf "$home.new"
-        echo "not installed: Gotenberg, which the proxy of Go has"
+        echo "not installed: Gotenberg, which the proxy of Go has, with unoconv, which PyPI has"
     fi
 fi
 # Clients of npm, for the same.

@@ -26,32 +26,43 @@ else
 fi
 if [ -n "${GOTENBERG_URL:-}" ]; then
     exec "$@"
-elif [ ! -x "$cache/gotenberg/gotenberg" ]; then
-    echo "Gotenberg is left out: \`.ci/packages.sh bench\` builds it where Go is installed" >&2
+fi
+python=$(command -v python3 || true)
+if [ ! -x "$cache/gotenberg/gotenberg" ] || [ -z "$python" ]; then
+    echo "Gotenberg is left out: \`.ci/packages.sh bench\` builds it where Go and Python are installed" >&2
     exec "$@"
 fi
-port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
-export GOTENBERG_URL="http://127.0.0.1:$port"
-# The command has the other end of a pipe, so Gotenberg ends with this script, however that ends.
+port=$("$python" -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+# This script has the other end of a pipe, so Gotenberg ends with it, however it ends.
 pipe=$(mktemp -u)
 mkfifo "$pipe"
-here=$(dirname "$0")
-"$here/gotenberg.sh" "$port" <"$pipe" &
+"$(dirname "$0")/gotenberg.sh" "$port" <"$pipe" &
 runner=$!
 exec 9>"$pipe"
 rm "$pipe"
+is_up() {
+    "$python" - "$port" <<'END' 2>/dev/null
+import http.client, sys
+connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=5)
+connection.request("GET", "/health")
+sys.exit(connection.getresponse().status != 200)
+END
+}
 tries=0
-until python3 -c "import urllib.request as u; u.urlopen('$GOTENBERG_URL/health', timeout=5)" 2>/dev/null; do
+while ! is_up; do
     tries=$((tries + 1))
     if [ "$tries" = 60 ] || ! kill -0 "$runner" 2>/dev/null; then
         echo "Gotenberg is left out: it does not start" >&2
-        unset GOTENBERG_URL
-        break
+        exec 9>&-
+        exec "$@"
     fi
     sleep 1
 done
+export GOTENBERG_URL="http://127.0.0.1:$port"
+# A signal to this script ends the pipe, and so Gotenberg, when the command has ended.
+trap : INT TERM
 status=0
 "$@" 9>&- || status=$?
 exec 9>&-
-wait
+wait "$runner" || true
 exit "$status"

@@ -86,7 +86,10 @@ pub(super) fn contestants(
             let target = Target::parse(url)?;
             all.push(Contestant::new(By::Gotenberg, Means::Gotenberg(target))?);
         }
-        None => recorder.note("Gotenberg was left out: give its address with --gotenberg."),
+        None => recorder.note(
+            "Gotenberg was left out: give its address with --gotenberg, or use `make bench`, which builds \
+             it where Go is installed.",
+        ),
     }
     if let Some(soffice) = find("soffice") {
         all.push(Contestant::new(By::OneShot, Means::OneShot(soffice))?);

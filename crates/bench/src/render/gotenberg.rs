@@ -26,8 +26,8 @@ impl Measure<'_> {
     pub(super) fn gotenberg(&self, recorder: &mut Recorder) -> Result<(), Error> {
         let Some(url) = &self.options.gotenberg else {
             recorder.note(
-                "Gotenberg was left out: give its address with --gotenberg, or use `make bench-render`, \
-                 which builds it where Go is installed.",
+                "Gotenberg was left out: give its address with --gotenberg, or use `make bench`, which \
+                 builds it where Go is installed.",
             );
             return Ok(());
         };

@@ -29,7 +29,7 @@ pub const WHOLE: Effort = Effort {
     min_rounds: 6,
     max_rounds: 30,
     cell_seconds: 20,
-    pack_seconds: 1_600,
+    pack_seconds: 1_500,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {
@@ -82,6 +82,13 @@ impl Options {
         let mut load = self.load(spec, concurrency);
         load.samples = (self.effort.samples / spec.weight / 5).max(concurrency);
         load
+    }
+
+    /// The URL of the Gotenberg that will be compared.
+    #[must_use]
+    pub fn compared(&self) -> Option<&str> {
+        let is_wanted = self.url.is_none() && self.wants("gotenberg");
+        self.gotenberg.as_deref().filter(|_| is_wanted)
     }
 
     fn wants(&self, section: &str) -> bool {

@@ -120,8 +120,8 @@ fn measure(
     let platen = platen()?;
     Ok(match pack {
         "render" => {
-            let options = arguments.render(platen);
-            agree_to_render(&options, arguments.yes)?;
+            let mut options = arguments.render(platen);
+            agree_to_render(&mut options, arguments.yes)?;
             render::run(&options, &progress)
         }
         "flow" => {
@@ -129,8 +129,8 @@ fn measure(
             flow::run(&arguments.flow(platen, &in_process), &progress)
         }
         "office" => {
-            let options = arguments.office(platen);
-            agree_to_convert(&options, arguments.yes)?;
+            let mut options = arguments.office(platen);
+            agree_to_convert(&mut options, arguments.yes)?;
             office::run(&options, &progress)
         }
         _ => http::run(&arguments.http(platen)?, &progress),

@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         written.map_err(|error| Failure::file("write", &folder.display().to_string(), &error))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let options = Options {
+    let mut options = Options {
         platen: platen()?,
         documents: arguments.documents.clone(),
         effort: arguments
@@ -70,14 +70,17 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         gotenberg: arguments.gotenberg.clone(),
         newest: arguments.newest_libreoffice.clone(),
     };
-    agree(&options, arguments.yes)?;
+    agree(&mut options, arguments.yes)?;
     let environment = environment();
     let recorder = office::run(&options, &progress(output))?;
     finish(recorder, environment, &arguments.place, output)
 }
 
-/// Says what load Gotenberg gets, if it is measured.
-pub(super) fn agree(options: &Options, is_agreed: bool) -> Result<(), Failure> {
-    let bound = Bound::of(&options.effort, office::documents::NAMES.len(), 1, 1);
-    agree_to_compare(options.gotenberg.as_deref(), bound, is_agreed)
+/// Says what load Gotenberg gets, if it is measured, and bounds it.
+pub(super) fn agree(options: &mut Options, is_agreed: bool) -> Result<(), Failure> {
+    if let Some(url) = &options.gotenberg {
+        let bound = Bound::of(&options.effort, office::documents::NAMES.len(), 1, 1);
+        options.effort.pack_seconds = agree_to_compare(url, bound, is_agreed)?;
+    }
+    Ok(())
 }

@@ -88,12 +88,10 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         let bound = Bound::of(&options.effort, cells, options.warmup, options.concurrency);
         arguments.target.agree(target, bound, output)?;
     }
-    if options.url.is_none() {
-        agree(&options, arguments.target.is_agreed())?;
-    }
     if !options.cells.is_empty() && options.sections.is_empty() {
         options.sections = vec!["cells".to_owned()];
     }
+    agree(&mut options, arguments.target.is_agreed())?;
     let environment = environment();
     let recorder = render::run(&options, &progress(output))?;
     finish(recorder, environment, &arguments.place, output)
@@ -122,15 +120,14 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
     })
 }
 
-/// Says what load Gotenberg gets, if it is compared.
-pub(super) fn agree(options: &Options, is_agreed: bool) -> Result<(), Failure> {
-    let bound = Bound::of(
-        &options.effort,
-        render::COMPARED,
-        options.warmup,
-        render::BATCH,
-    );
-    agree_to_compare(options.gotenberg.as_deref(), bound, is_agreed)
+/// Says what load Gotenberg gets, if it is compared, and bounds it.
+pub(super) fn agree(options: &mut Options, is_agreed: bool) -> Result<(), Failure> {
+    if let Some(url) = options.compared() {
+        let (cells, clients) = (render::COMPARED, render::BATCH);
+        let bound = Bound::of(&options.effort, cells, options.warmup, clients);
+        options.effort.pack_seconds = agree_to_compare(url, bound, is_agreed)?;
+    }
+    Ok(())
 }
 
 /// Stores the templates.

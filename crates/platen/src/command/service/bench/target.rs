@@ -46,16 +46,14 @@ pub struct Running {
 }
 
 /// Says what load a service gets that is compared, and rejects it without consent of another machine's
-/// owner.
-pub fn agree_to_compare(url: Option<&str>, bound: Bound, is_agreed: bool) -> Result<(), Failure> {
-    if let Some(url) = url {
-        let target = Target::parse(url)?;
-        let seconds = TargetArguments::seconds(&target, bound.seconds);
-        let bound = Bound { seconds, ..bound };
-        bound.check(&target, is_agreed)?;
-        say(format_args!("{}", bound.says(&target)));
-    }
-    Ok(())
+/// owner. Returns the seconds after which no round begins.
+pub fn agree_to_compare(url: &str, bound: Bound, is_agreed: bool) -> Result<u64, Failure> {
+    let target = Target::parse(url)?;
+    let seconds = TargetArguments::seconds(&target, bound.seconds);
+    let bound = Bound { seconds, ..bound };
+    bound.check(&target, is_agreed)?;
+    say(format_args!("{}", bound.says(&target)));
+    Ok(seconds)
 }
 
 impl TargetArguments {
