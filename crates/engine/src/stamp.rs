@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use platen_document::Color;
-use platen_pdf::{Place, Stamp, Turn};
+use platen_pdf::{NumberedText, Piece, Place, Stamp, Turn};
 use platen_render::{Format, RenderOptions};
 use serde_json::json;
 
@@ -13,6 +13,8 @@ use crate::{Data, Engine, Error, Job, Origin, Product};
 
 /// Maximum length of a text, in bytes.
 const MAX_TEXT: usize = 500;
+/// No file has so many pages.
+const LONGEST_NUMBER: usize = 99_999;
 /// Width of the page of a picture, which a larger one is shrunk to, in points.
 const PICTURE_POINTS: f32 = 4_000.0;
 
@@ -28,6 +30,8 @@ const PART: f32 = 0.5;
 pub enum StampSource {
     /// A line of text; line feeds count as spaces.
     Text(String),
+    /// The same with page numbers.
+    Numbered(Vec<Piece>),
     /// A picture: PNG, JPEG, GIF, WebP or SVG.
     Picture(Vec<u8>),
     /// A PDF file, and its page, from 1.
@@ -106,13 +110,19 @@ impl Engine {
         // How large it is without a scale, and what a multiple of its own size is.
         let said = match &source {
             StampSource::Text(text) => Some(text.clone()),
-            StampSource::Picture(_) | StampSource::Pdf(..) => None,
+            StampSource::Numbered(_) | StampSource::Picture(_) | StampSource::Pdf(..) => None,
         };
+        let numbered = match &source {
+            StampSource::Numbered(pieces) => Some(numbered(pieces, &look)?),
+            _ => None,
+        };
+        let own_of_text = look.font_size.map_or(-PART, |_| 1.0);
         let (file, page, own, unit) = match source {
             StampSource::Text(text) => {
-                let own = look.font_size.map_or(-PART, |_| 1.0);
-                (self.text(&text, &look, options)?, 1, Some(own), 1.0)
+                let look = (look.font.as_deref(), look.font_size, look.color.to_string());
+                (self.text(&text, look, options)?, 1, Some(own_of_text), 1.0)
             }
+            StampSource::Numbered(_) => (Vec::new(), 1, Some(own_of_text), 1.0),
             StampSource::Picture(bytes) => {
                 let made = self.picture(&bytes, options)?;
                 (made, 1, Some(-PART), 1.0 / PIXEL)
@@ -144,6 +154,7 @@ impl Engine {
             page,
             trimmed: own.is_some(),
             text: said,
+            numbered,
             above: look.above,
             pages: look.pages,
             opacity: look.opacity,
@@ -152,19 +163,33 @@ impl Engine {
         })
     }
 
-    /// A PDF with one page, on which nothing but `text` is drawn, somewhere.
+    /// Sets what a text with page numbers says on a page: a PDF with one page.
+    ///
+    /// # Errors
+    /// An error of the engine, which the log has.
+    pub fn set_text(
+        &self,
+        text: &NumberedText,
+        line: &str,
+        options: &RenderOptions,
+    ) -> Result<Vec<u8>, platen_pdf::Error> {
+        let look = (text.font.as_deref(), text.font_size, text.color.clone());
+        self.text(line, look, options).map_err(|error| {
+            tracing::debug!(%error, "the text of a stamp cannot be set");
+            platen_pdf::Error::BadStamp("has a text that cannot be set")
+        })
+    }
+
+    /// A PDF with one page, on which nothing but `text` is drawn, somewhere: in a font family, size and
+    /// color.
     fn text(
         &self,
         text: &str,
-        look: &StampLook,
+        (font, font_size, color): (Option<&str>, Option<f32>, String),
         options: &RenderOptions,
     ) -> Result<Vec<u8>, Error> {
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        if line.is_empty() || line.len() > MAX_TEXT {
-            let message = format!("the text of a stamp has 1 to {MAX_TEXT} bytes");
-            return Err(Error::Data(message));
-        }
-        let size = look.font_size.unwrap_or(FONT_SIZE).clamp(1.0, 500.0);
+        let line = check_line(text)?;
+        let size = font_size.unwrap_or(FONT_SIZE).clamp(1.0, 500.0);
         // Wide enough for any characters; what is drawn counts, and not the page.
         let width = (line.chars().count() as f32 + 2.0) * size * 1.6;
         let mut template = json!({
@@ -175,12 +200,12 @@ impl Engine {
                 "margins": "0pt",
                 "background": {"watermark": {
                     "text": "{{ text }}", "fontSize": format!("{size}pt"), "angle": 0,
-                    "color": look.color.to_string(),
+                    "color": color,
                 }},
             },
             "body": [{"type": "spacer", "height": "1pt"}],
         });
-        if let Some(font) = look.font.as_deref().filter(|font| self.has_family(font)) {
+        if let Some(font) = font.filter(|font| self.has_family(font)) {
             template["theme"] = json!({"styles": {"body": {"fontFamily": font}}});
         }
         self.sheet(template.to_string(), json!({"text": line}), options)
@@ -222,4 +247,27 @@ impl Engine {
             _ => Err(Error::bug("a stamp is no document")),
         }
     }
+}
+
+/// The line of a text, if it has one that is not too long.
+fn check_line(text: &str) -> Result<String, Error> {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.is_empty() || line.len() > MAX_TEXT {
+        true => Err(Error::Data(format!(
+            "the text of a stamp has 1 to {MAX_TEXT} bytes"
+        ))),
+        false => Ok(line),
+    }
+}
+
+/// A text with page numbers, if it has one that is not too long with the longest numbers.
+fn numbered(pieces: &[Piece], look: &StampLook) -> Result<NumberedText, Error> {
+    let text = NumberedText {
+        pieces: pieces.to_vec(),
+        font: look.font.clone(),
+        font_size: look.font_size,
+        color: look.color.to_string(),
+    };
+    check_line(&text.on(LONGEST_NUMBER, LONGEST_NUMBER))?;
+    Ok(text)
 }

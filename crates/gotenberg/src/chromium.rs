@@ -5,8 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use axum::{body::Body, response::Response};
 use http_body_util::BodyExt;
 use platen_browser::{
-    Cookie, ExtraHeader, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
-    PictureOptions, Source, Wait,
+    Job, Key, Lane, Output, PageOptions, PdfOptions, PictureFormat, PictureOptions, Source, Wait,
 };
 use platen_engine::{PrintedDocument, key_of, media_type_of};
 use platen_fault::Code;
@@ -20,13 +19,13 @@ use platen_server::{
     },
     respond::file_headers,
 };
-use serde::Deserialize;
 
 use crate::{
     changes::Changes,
-    failing::{Failing, check_loaded, check_resources, check_status},
+    failing::{check_loaded, check_resources, check_status},
     form::{Form, FormRequest, text},
     markdown,
+    page_options::page,
     post_process::{apply, file_name},
     stages::{Conversion, Stages},
     value::{Values, truth},
@@ -38,44 +37,6 @@ const NEW_NAMES: [(&str, &str); 3] = [
     ("nativeTaggedPdf", "generateTaggedPdf"),
     ("nativeBookmarks", "generateDocumentOutline"),
 ];
-
-#[derive(Deserialize)]
-struct FormCookie {
-    name: String,
-    value: String,
-    domain: String,
-}
-
-#[derive(Deserialize)]
-struct MediaFeature {
-    name: String,
-    value: String,
-}
-
-/// Media features: a list, or an object by their names.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum MediaFeatures {
-    List(Vec<MediaFeature>),
-    Named(BTreeMap<String, String>),
-}
-
-impl Default for MediaFeatures {
-    fn default() -> Self {
-        Self::List(Vec::new())
-    }
-}
-
-impl MediaFeatures {
-    fn pairs(self) -> Vec<(String, String)> {
-        match self {
-            Self::List(list) => (list.into_iter())
-                .map(|feature| (feature.name, feature.value))
-                .collect(),
-            Self::Named(named) => named.into_iter().collect(),
-        }
-    }
-}
 
 /// Output format and file name.
 struct PageOutput {
@@ -256,6 +217,11 @@ async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Sourc
     if html.is_none() {
         form.values.mistake("form file 'index.html' is required");
     }
+    let is_markdown = |name: &String| name.to_ascii_lowercase().ends_with(".md");
+    if from == Origin::Markdown && !form.files.keys().any(is_markdown) {
+        form.values
+            .mistake("no form file found for extensions: [.md]");
+    }
     form.values.finish()?;
     let html = html.unwrap_or_default();
     let html = match from {
@@ -282,106 +248,6 @@ async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Sourc
     let files = Arc::new(PageResources(files.collect()));
     let key = files.key(&html, output).await?;
     Ok((Source::Document { html, files }, key))
-}
-
-/// How the page is loaded and waited for, and what fails it.
-fn page(values: &mut Values) -> Result<(PageOptions, Failing), Problem> {
-    let mut wait = Vec::new();
-    if !values.truth("skipNetworkIdleEvent", true) {
-        wait.push(Wait::NetworkIdle);
-    }
-    if !values.truth("skipNetworkAlmostIdleEvent", true) {
-        wait.push(Wait::NetworkAlmostIdle);
-    }
-    let failing = Failing::of(values);
-    let fail_on_exceptions = values.truth("failOnConsoleExceptions", false);
-    wait.extend(values.duration("waitDelay").map(Wait::Delay));
-    wait.extend(
-        values
-            .text("waitForExpression")
-            .map(Wait::DefinedExpression),
-    );
-    wait.extend(values.text("waitForSelector").map(Wait::Selector));
-    wait.extend(values.text("waitWindowStatus").map(|status| {
-        let status = serde_json::Value::String(status);
-        Wait::DefinedExpression(format!("window.status === {status}"))
-    }));
-    let features: MediaFeatures = values.json("emulatedMediaFeatures");
-    let cookies: Vec<FormCookie> = values.json("cookies");
-    let extra: BTreeMap<String, String> = values.json("extraHttpHeaders");
-    let mut extra = extra
-        .iter()
-        .map(|(name, value)| extra_header(name, value))
-        .collect::<Result<Vec<_>, _>>()?;
-    if let Some(agent) = values.text("userAgent") {
-        extra.push(ExtraHeader::new("user-agent", &agent, None)?);
-    }
-    let options = PageOptions {
-        wait,
-        fail_on_exceptions,
-        media: media(values),
-        media_features: features.pairs(),
-        extra_headers: extra,
-        cookies: cookies
-            .into_iter()
-            .map(|cookie| Cookie {
-                name: cookie.name,
-                value: cookie.value,
-                domain: without_port(cookie.domain),
-            })
-            .collect(),
-        ..PageOptions::default()
-    };
-    Ok((options, failing))
-}
-
-fn media(values: &mut Values) -> Option<Media> {
-    let name = values.text("emulatedMediaType")?;
-    match name.as_str() {
-        "print" => Some(Media::Print),
-        "screen" => Some(Media::Screen),
-        _ => {
-            let why = "wrong value, expected either 'screen', 'print' or empty";
-            values.wrong("emulatedMediaType", &name, why);
-            None
-        }
-    }
-}
-
-/// Parses an extra header in Gotenberg's syntax: Chromium sends `VALUE;scope=EXPRESSION` only to
-/// URLs that match the expression.
-fn extra_header(name: &str, value: &str) -> Result<ExtraHeader, Problem> {
-    let mut scope = None;
-    let mut kept = Vec::new();
-    for token in value.split(';') {
-        let word = token.trim();
-        let is_scope = word
-            .get(..5)
-            .is_some_and(|it| it.eq_ignore_ascii_case("scope"));
-        if !is_scope {
-            kept.push(token);
-            continue;
-        }
-        let expression = word[5..].trim_start().strip_prefix('=').map(str::trim);
-        scope = expression.filter(|it| !it.is_empty());
-        if scope.is_none() {
-            let detail = format!(
-                "the form field `extraHttpHeaders`: `{word}` of `{name}` is not a scope such as \
-                 `scope=https://example\\.com/.*`"
-            );
-            return Err(Problem::new(Code::InvalidRequest, detail));
-        }
-    }
-    Ok(ExtraHeader::new(name, kept.join(";").trim(), scope)?)
-}
-
-/// The domain of a cookie without its port. Cookies are not isolated by port (RFC 6265, section
-/// 8.5).
-fn without_port(domain: String) -> String {
-    match domain.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host.to_owned(),
-        _ => domain,
-    }
 }
 
 /// Header and footer of every page.

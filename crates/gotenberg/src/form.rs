@@ -139,30 +139,30 @@ impl Form {
         }
     }
 
-    /// Takes all files, sorted by name; numbers in names sort by value, and files of the same name
-    /// come in their order, with names of their own. Fails if anything is wrong with the form.
-    pub(crate) fn take_files(&mut self) -> Result<Vec<(String, Content)>, Problem> {
-        let mut files = std::mem::take(&mut self.earlier);
-        files.extend(std::mem::take(&mut self.files));
+    /// Takes the files with these names, and leaves the others. They are sorted by name; numbers in names
+    /// sort by value, and files of the same name come in their order, with names of their own. Fails if
+    /// there is none, which `nothing` says, or if anything else is wrong with the form.
+    pub(crate) fn take(
+        &mut self,
+        is_wanted: impl Fn(&str) -> bool,
+        nothing: impl FnOnce() -> String,
+    ) -> Result<Vec<(String, Content)>, Problem> {
+        let earlier = self.earlier.extract_if(.., |(name, _)| is_wanted(name));
+        let mut files: Vec<_> = earlier.collect();
+        files.extend(self.files.extract_if(.., |name, _| is_wanted(name)));
         if files.is_empty() {
-            self.values.mistake("no form file found");
+            self.values.mistake_once(nothing());
         }
         self.values.finish()?;
         Ok(sorted(files))
     }
 
-    /// Takes the PDF files as [`Form::take_files`] does, and leaves the others.
+    /// Takes the PDF files.
     pub(crate) fn take_pdfs(&mut self) -> Result<Vec<(String, Content)>, Problem> {
         let is_pdf = |name: &str| name.to_ascii_lowercase().ends_with(".pdf");
-        let earlier = self.earlier.extract_if(.., |(name, _)| is_pdf(name));
-        let mut files: Vec<_> = earlier.collect();
-        files.extend(self.files.extract_if(.., |name, _| is_pdf(name)));
-        if files.is_empty() {
-            self.values
-                .mistake("no form file found for extensions: [.pdf]");
-        }
-        self.values.finish()?;
-        Ok(sorted(files))
+        self.take(is_pdf, || {
+            "no form file found for extensions: [.pdf]".to_owned()
+        })
     }
 
     /// Takes a file that something else names, so that it is no document.

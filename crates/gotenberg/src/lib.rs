@@ -14,6 +14,8 @@ mod libreoffice;
 mod markdown;
 mod marking;
 mod office;
+mod office_fields;
+mod page_options;
 mod paper;
 mod pdf_engines;
 mod post_process;
@@ -41,6 +43,7 @@ struct Gotenberg {
     api: FormApi,
     deferral: Deferral,
     settings: GotenbergConfig,
+    asks_for_password: bool,
 }
 
 /// Adds the Gotenberg routes to the service.
@@ -72,6 +75,7 @@ pub fn extension(services: &Services) -> Arc<dyn Extension> {
         api,
         deferral: Deferral::new(services),
         settings: config.gotenberg.clone(),
+        asks_for_password: config.asks_for_password,
     })
 }
 
@@ -105,7 +109,8 @@ impl Extension for Gotenberg {
         mounted.merge(forms);
         mounted.merge(reading);
         let mut system = Mounted::default();
-        system.add(self.kept(system::routes()), self.api.clone());
+        let routes = system::routes(self.asks_for_password);
+        system.add(self.kept(routes), self.api.clone());
         system.router = system.router.route_layer(from_fn(system::trace));
         mounted.merge(system);
     }

@@ -7,7 +7,8 @@ use crate::{
     api::FormApi,
     changes::Changes,
     form::FormRequest,
-    office::{NEW_NAMES, OfficeOptions, convert},
+    office::{OfficeOptions, convert},
+    office_fields::{self, NEW_NAMES},
     post_process::apply,
     stages::{Conversion, Stages},
 };
@@ -32,11 +33,11 @@ pub(crate) async fn convert_office(
     let form = &mut request.form;
     form.values.rename(&NEW_NAMES);
     let rewriting = OfficeOptions::rewriting(&form.values);
-    let (options, is_final, archive) = OfficeOptions::of(&mut form.values);
+    let (options, is_final, archive) = office_fields::read(form);
     let mut changes = Changes::of(form);
     let stages = Stages::of_conversion(form, is_final || !changes.is_nothing(), Conversion::Files)?;
     form.values.refuse_restrictions()?;
-    let files = form.take_files()?;
+    let files = form.take(office_fields::is_document, office_fields::no_document)?;
     if is_final && !changes.is_nothing_for(files.len()) {
         match rewriting {
             Some(options) => changes.rewrite(options)?,

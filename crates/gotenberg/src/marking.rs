@@ -5,7 +5,7 @@ use std::sync::Arc;
 use platen_document::Color;
 use platen_engine::{Engine, StampLook, StampSource};
 use platen_fault::Code;
-use platen_pdf::{Stamp, Turn};
+use platen_pdf::{Piece, Stamp, Turn};
 use platen_render::RenderOptions;
 use platen_server::{
     intake::content::{Content, full},
@@ -75,10 +75,6 @@ impl Marking {
                 if expression.is_empty() {
                     form.values.missing(&field);
                 }
-                if ["%p", "%P"].iter().any(|mark| expression.contains(mark)) {
-                    let why = "page numbers are not supported";
-                    form.values.wrong(&field, &expression, why);
-                }
                 Some(Source::Text(expression))
             }
             "image" => file().map(Source::Picture),
@@ -102,7 +98,14 @@ impl Marking {
             Ok::<_, Problem>(bytes.to_vec())
         };
         let source = match self.source {
-            Source::Text(text) => StampSource::Text(text),
+            Source::Text(text) => {
+                // As pdfcpu writes the number of the page, and of all pages.
+                let pieces = Piece::all_of(&text, "%p", "%P");
+                match pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
+                    true => StampSource::Text(text),
+                    false => StampSource::Numbered(pieces),
+                }
+            }
             Source::Picture(content) => StampSource::Picture(read(content)?),
             Source::Pdf(content) => StampSource::Pdf(read(content)?, 1),
         };

@@ -1,6 +1,6 @@
 //! Conversions by LibreOffice: Gotenberg's fields as its options, and files to PDF.
 
-use std::sync::Arc;
+use std::{os::unix::fs::FileExt, sync::Arc};
 
 use platen_fault::Code;
 use platen_office::{Job, Options, Source, Target};
@@ -9,86 +9,19 @@ use platen_server::{intake::content::Content, problem::Problem};
 
 use crate::{
     api::FormApi,
-    archival::{NOT_SUPPORTED, archive_of},
+    archival::archive_of,
     value::{Values, not_parsed, truth},
 };
 
-/// Gotenberg's option names and ours.
-#[rustfmt::skip]
-const OPTIONS: [(&str, &str); 38] = [
-    ("password", "password"),
-    ("nativePageRanges", "pages"),
-    ("landscape", "landscape"),
-    ("updateIndexes", "update_indexes"),
-    ("exportFormFields", "form_fields"),
-    ("allowDuplicateFieldNames", "duplicate_field_names"),
-    ("exportBookmarks", "bookmarks"),
-    ("exportBookmarksToPdfDestination", "bookmarks_as_destinations"),
-    ("exportNotes", "notes"),
-    ("exportNotesPages", "notes_pages"),
-    ("exportOnlyNotesPages", "only_notes_pages"),
-    ("exportNotesInMargin", "notes_in_margin"),
-    ("exportPlaceholders", "placeholders"),
-    ("exportHiddenSlides", "hidden_slides"),
-    ("convertOooTargetToPdfTarget", "office_links_to_pdf"),
-    ("exportLinksRelativeFsys", "relative_links"),
-    ("skipEmptyPages", "skip_empty_pages"),
-    ("addOriginalDocumentAsStream", "embed_original"),
-    ("singlePageSheets", "single_page_sheets"),
-    ("losslessImageCompression", "lossless"),
-    ("quality", "quality"),
-    ("nativeWatermarkText", "watermark"),
-    ("nativeWatermarkColor", "watermark_color"),
-    ("nativeWatermarkFontName", "watermark_font"),
-    ("nativeWatermarkFontHeight", "watermark_size"),
-    ("nativeTiledWatermarkText", "tiled_watermark"),
-    ("initialPage", "initial_page"),
-    ("zoom", "zoom"),
-    ("firstPageOnLeft", "first_page_on_left"),
-    ("resizeWindowToInitialPage", "resize_window"),
-    ("centerWindow", "center_window"),
-    ("openInFullScreenMode", "full_screen"),
-    ("displayPDFDocumentTitle", "display_title"),
-    ("hideViewerMenubar", "hide_menu_bar"),
-    ("hideViewerToolbar", "hide_tool_bar"),
-    ("hideViewerWindowControls", "hide_window_controls"),
-    ("useTransitionEffects", "transitions"),
-    ("openBookmarkLevels", "open_bookmark_levels"),
-];
-/// Names of fields in Gotenberg 9, and in Gotenberg 8.
-pub(crate) const NEW_NAMES: [(&str, &str); 4] = [
-    ("nativePages", "nativePageRanges"),
-    ("nativeQuality", "quality"),
-    ("nativePdfa", "pdfa"),
-    ("nativePdfua", "pdfua"),
-];
-/// Options with numeric values in Gotenberg; the number is the index into our names.
-const CHOICES: [(&str, &str, &[&str]); 3] = [
-    (
-        "initialView",
-        "initial_view",
-        &["none", "outline", "thumbnails"],
-    ),
-    (
-        "magnification",
-        "magnification",
-        &["default", "page", "width", "visible", "zoom"],
-    ),
-    (
-        "pageLayout",
-        "page_layout",
-        &["default", "single", "continuous", "facing"],
-    ),
-];
 /// The standard that LibreOffice alone makes.
 const BY_LIBREOFFICE: &str = "PDF/A-1b";
-/// Resolution in dots per inch if the form asks for a reduction but names no resolution.
-const RESOLUTION: &str = "300";
 
 /// Conversion options of a form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OfficeOptions {
     options: Options,
+    /// Page ranges that are none.
+    wrong_ranges: Option<String>,
 }
 
 impl OfficeOptions {
@@ -100,8 +33,21 @@ impl OfficeOptions {
         })
     }
 
+    /// Sets which pages are converted. If that is wrong, it is said of a document, and only if nothing
+    /// else is wrong with the form.
+    pub(crate) fn set_ranges(&mut self, option: &str, ranges: &str) {
+        if self.set(option, ranges).is_err() {
+            self.wrong_ranges = Some(ranges.to_owned());
+        }
+    }
+
     /// Sets the option of a form field; what is wrong with it is recorded in the form.
-    fn set_field(&mut self, values: &mut Values, (field, name): (&str, &str), value: &str) {
+    pub(crate) fn set_field(
+        &mut self,
+        values: &mut Values,
+        (field, name): (&str, &str),
+        value: &str,
+    ) {
         if let Err(why) = self.set(name, value) {
             let why = match why.ends_with("is neither true nor false") {
                 true => not_parsed("ParseBool", value),
@@ -127,12 +73,17 @@ impl OfficeOptions {
 
     /// Takes `pdfa` and `pdfua`: whether the form has either, and how files that were changed
     /// become that again.
-    pub(crate) fn take_archive(&mut self, values: &mut Values) -> (bool, Option<Archive>) {
+    /// `unknown` says that a standard is none.
+    pub(crate) fn take_archive(
+        &mut self,
+        values: &mut Values,
+        unknown: fn(&str) -> String,
+    ) -> (bool, Option<Archive>) {
         let standard = values.text("pdfa");
         if let Some(standard) = &standard
             && self.set("pdf_a", standard).is_err()
         {
-            values.refuse(NOT_SUPPORTED);
+            values.refuse(unknown(standard));
         }
         let is_accessible = values.truth("pdfua", false);
         if is_accessible {
@@ -140,53 +91,6 @@ impl OfficeOptions {
         }
         let archive = archive_of(standard.as_deref(), is_accessible);
         (standard.is_some() || is_accessible, archive)
-    }
-
-    /// The options, whether the result must stay as it is to be what is asked for, and how it
-    /// becomes that again if it does not. What is wrong with the fields is recorded in the form.
-    pub(crate) fn of(values: &mut Values) -> (Self, bool, Option<Archive>) {
-        let mut options = Self::default();
-        // Gotenberg's default differs from LibreOffice's.
-        options.set_field(values, ("updateIndexes", "update_indexes"), "true");
-        let (is_final, archive) = options.take_archive(values);
-        for (field, name) in OPTIONS {
-            if let Some(value) = values.text(field) {
-                options.set_field(values, (field, name), &value);
-            }
-        }
-        // Gotenberg and LibreOffice count tenths of a degree; our option takes degrees.
-        let turn: i32 = values.number("nativeWatermarkRotateAngle", 0);
-        if turn != 0 {
-            let degrees = (f64::from(turn) / 10.0).to_string();
-            let angle = ("nativeWatermarkRotateAngle", "watermark_angle");
-            options.set_field(values, angle, &degrees);
-        }
-        let resolution = values.text("maxImageResolution");
-        // Gotenberg keeps the resolution of images; LibreOffice's default reduces it to 300 dots
-        // per inch.
-        let resolution = match values.truth("reduceImageResolution", false) {
-            true => resolution.as_deref().unwrap_or(RESOLUTION),
-            false => "keep",
-        };
-        options.set_field(
-            values,
-            ("maxImageResolution", "image_resolution"),
-            resolution,
-        );
-        for (field, name, words) in CHOICES {
-            let Some(value) = values.text(field) else {
-                continue;
-            };
-            match value.parse().ok().and_then(|at: usize| words.get(at)) {
-                Some(word) => options.set_field(values, (field, name), word),
-                None => {
-                    let most = words.len() - 1;
-                    let why = format!("it is not a whole number from 0 to {most}");
-                    values.wrong(field, &value, &why);
-                }
-            }
-        }
-        (options, is_final, archive)
     }
 }
 
@@ -196,6 +100,22 @@ pub(crate) async fn convert(
     files: Vec<(String, Content)>,
     options: &OfficeOptions,
 ) -> Result<Vec<(String, Content)>, Problem> {
+    if let (Some(ranges), Some((name, _))) = (&options.wrong_ranges, files.first()) {
+        let ranges: String = ranges.chars().take(200).collect();
+        let detail = format!(
+            "LibreOffice could not apply the page ranges '{ranges}' to the document '{name}'. Check the \
+             'nativePageRanges' form field; valid values look like '1-4', '2' or '1,3,5-7'."
+        );
+        return Err(Problem::new(Code::InvalidRequest, detail));
+    }
+    if options.options.password.is_some()
+        && let Some((name, _)) = files.iter().find(|(name, content)| is_open(name, content))
+    {
+        let detail = format!(
+            "The document '{name}' is not password-protected. Remove the 'password' form field."
+        );
+        return Err(Problem::new(Code::InvalidRequest, detail));
+    }
     // No limit of its own: the form bounds the number of files, and the pool bounds its queue.
     let mut running = Vec::with_capacity(files.len());
     for (name, content) in files {
@@ -221,6 +141,10 @@ pub(crate) async fn convert(
                     "The document '{name}' is password-protected. Provide its password in the \
                      'password' form field."
                 ),
+                Code::PasswordWrong => format!(
+                    "The password for the document '{name}' is incorrect. Check the 'password' form \
+                     field."
+                ),
                 _ => format!("{name}: {}", problem.detail),
             };
             problem
@@ -230,6 +154,26 @@ pub(crate) async fn convert(
         made.push((format!("{name}.pdf"), document.body));
     }
     Ok(made)
+}
+
+/// Whether a document certainly has no password: Word, Excel and PowerPoint put a package that has one
+/// into a file of another kind.
+fn is_open(name: &str, content: &Content) -> bool {
+    let (_, extension) = name.rsplit_once('.').unwrap_or_default();
+    let extension = extension.to_ascii_lowercase();
+    let is_package = [
+        "docx", "docm", "dotx", "dotm", "xlsx", "xlsm", "xltx", "pptx", "pptm", "ppsx", "potx",
+    ]
+    .contains(&extension.as_str());
+    const ZIP: [u8; 4] = *b"PK\x03\x04";
+    is_package
+        && match content {
+            Content::Held(bytes) => bytes.starts_with(&ZIP),
+            Content::Spooled(spooled) => {
+                let mut head = [0; ZIP.len()];
+                spooled.file().read_exact_at(&mut head, 0).is_ok() && head == ZIP
+            }
+        }
 }
 
 /// A conversion task that aborts when the request is dropped.

@@ -14,6 +14,7 @@ use platen_server::{
 use serde_json::{Map, Value as Json};
 
 use crate::{
+    archival::NOT_SUPPORTED,
     changes::Changes,
     form::FormRequest,
     marking,
@@ -209,7 +210,8 @@ async fn read(
 pub(crate) async fn convert_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     let mut options = OfficeOptions::default();
-    let (is_archive, archive) = options.take_archive(&mut form.values);
+    let (is_archive, archive) =
+        options.take_archive(&mut form.values, |_| NOT_SUPPORTED.to_owned());
     if !is_archive && form.values.is_sound() {
         let mistake = "either 'pdfa' or 'pdfua' form fields must be provided";
         form.values.mistake(mistake);

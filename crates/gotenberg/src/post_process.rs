@@ -11,6 +11,7 @@ use hyper::{
 use platen_document::work;
 use platen_engine::media_type_of;
 use platen_pdf::{Conditions, NamedFile};
+use platen_render::RenderOptions;
 use platen_server::{
     archive::zip_of,
     intake::content::{self, Content, full},
@@ -72,9 +73,14 @@ async fn changed(
         };
         let files: std::io::Result<Vec<NamedFile<Bytes>>> = files.into_iter().map(read).collect();
         let files = files.map_err(|error| full(&error))?;
+        let options = RenderOptions {
+            stop: Some(Arc::clone(&ticket.stop)),
+            ..RenderOptions::default()
+        };
         let conditions = Conditions {
             part_name: |stem, index| format!("{stem}_{index}.pdf"),
             checkpoint: &work::look,
+            set_text: &|text, line| engine.set_text(text, line, &options),
             ..Conditions::default()
         };
         let made = operations.apply(files, &conditions);

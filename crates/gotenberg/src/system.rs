@@ -14,15 +14,19 @@ use hyper::{
 };
 use platen_browser::Snapshot;
 use platen_server::{
-    auth::Access,
+    auth::{Access, Scope},
     middleware::{Context, GOTENBERG_TRACE, gotenberg_trace},
     operation::{Content, Kind, Route, get, text},
 };
 
 use crate::api::FormApi;
 
-/// The routes.
-pub(crate) fn routes() -> Vec<Route<FormApi>> {
+/// The routes. With Gotenberg's password, they ask for it.
+pub(crate) fn routes(asks_for_password: bool) -> Vec<Route<FormApi>> {
+    let access = match asks_for_password {
+        true => Access::scope(Scope::Render),
+        false => Access::Open,
+    };
     vec![
         get("/prometheus/metrics", get_prometheus_metrics)
             .access(Access::Metrics)
@@ -30,11 +34,11 @@ pub(crate) fn routes() -> Vec<Route<FormApi>> {
             .summary("Metrics under the names that Gotenberg has; `/metrics` has more.")
             .answer(200, text(&["text/plain"])),
         get("/", get_front_page)
-            .access(Access::Open)
+            .access(access)
             .summary("A page that leads to Studio and to the documentation.")
             .answer(200, text(&["text/html"])),
         get("/favicon.ico", get_favicon)
-            .access(Access::Open)
+            .access(access)
             .summary("No icon: browsers that ask for one get nothing, and not an error.")
             .answer(204, Content::default()),
     ]
@@ -69,7 +73,7 @@ pub(crate) async fn trace(request: Request, next: Next) -> Response {
     response
 }
 
-/// Queue and restarts of both backends.
+/// Queue and restarts of both backends, in Gotenberg's words.
 async fn get_prometheus_metrics(State(api): State<FormApi>) -> Response {
     let (chromium, libreoffice) = (api.chromium.status(), api.libreoffice.status());
     let mut text = String::new();
@@ -91,7 +95,7 @@ async fn get_prometheus_metrics(State(api): State<FormApi>) -> Response {
             (
                 "requests_queue_size",
                 waiting,
-                "conversion requests in the queue",
+                "conversion requests waiting to be treated",
             ),
             ("restarts_count", restarts, "restarts"),
         ] {

@@ -18,7 +18,7 @@ pub(crate) struct Values {
     /// What is wrong with the form, in Gotenberg's words.
     mistakes: Vec<String>,
     /// What cannot be done though the form is sound, in Gotenberg's words.
-    refusal: Option<&'static str>,
+    refusal: Option<String>,
 }
 
 /// A number as Go parses it.
@@ -59,6 +59,13 @@ impl Values {
         self.mistakes.push(mistake.into());
     }
 
+    /// Records what is wrong with the form, unless that is recorded already.
+    pub(crate) fn mistake_once(&mut self, mistake: String) {
+        if !self.mistakes.contains(&mistake) {
+            self.mistakes.push(mistake);
+        }
+    }
+
     /// Records that a field has a wrong value.
     pub(crate) fn wrong(&mut self, name: &str, got: &str, why: &str) {
         let got: String = got.chars().take(200).collect();
@@ -67,8 +74,8 @@ impl Values {
     }
 
     /// Records what cannot be done. It is said only if nothing is wrong with the form.
-    pub(crate) fn refuse(&mut self, refusal: &'static str) {
-        self.refusal.get_or_insert(refusal);
+    pub(crate) fn refuse(&mut self, refusal: impl Into<String>) {
+        self.refusal.get_or_insert_with(|| refusal.into());
     }
 
     /// Records that a field is missing.

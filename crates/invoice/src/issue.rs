@@ -187,8 +187,16 @@ pub(crate) fn broken_rules(invoice: &Invoice, made: &model::Invoice) -> Vec<Prob
         .iter()
         .filter(|finding| finding.severity != Severity::Info)
         .map(problem)
+        .filter(|problem| problem.rule != "BR-CO-25" || !has_more_terms(invoice))
         .chain(payee_is_seller(invoice))
         .collect()
+}
+
+/// Whether terms of payment that only EXTENDED has say when to pay, which the library does not know.
+fn has_more_terms(invoice: &Invoice) -> bool {
+    let extended = invoice.extended.iter();
+    let mut terms = extended.flat_map(|it| &it.payment_terms);
+    terms.any(|terms| terms.due_date.is_some() || terms.text.is_some())
 }
 
 /// The part of BR-17 that the library does not check: whether the payee is the seller, by its

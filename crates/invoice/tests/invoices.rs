@@ -197,6 +197,11 @@ fn what_only_extended_has_is_written_in_its_order_and_read_back() {
         found.invoice.due_date,
         stated.due_date.map(|it| it[..10].to_owned())
     );
+    let text = format!("\u{feff}{}", issued.xml.replace("UTF-8", "UTF-16"));
+    for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        let wide: Vec<u8> = text.encode_utf16().flat_map(bytes).collect();
+        assert_eq!(read(&wide).unwrap(), found);
+    }
     // What has no field is reported, as before.
     let more = "<ram:CityName>Kiel</ram:CityName><ram:CountryID>DE</ram:CountryID></ram:PostalTradeAddress><ram:SpecifiedTaxRegistration/></ram:ShipFromTradeParty>";
     let less = more.replace("<ram:SpecifiedTaxRegistration/>", "");
@@ -278,6 +283,23 @@ fn what_only_extended_has_is_written_in_its_order_and_read_back() {
         other["extended"][field] = value;
         assert_eq!(wrong(other)[0].path, format!("/extended/{path}"));
     }
+}
+
+#[test]
+fn terms_that_only_extended_has_say_when_to_pay() {
+    let mut value = sample("extended");
+    let members = value.as_object_mut().unwrap();
+    members.remove("paymentTerms");
+    members.remove("dueDate");
+    let late = |value: &Json| {
+        let problems = issue(&invoice(value.clone())).err().unwrap_or_default();
+        problems.iter().any(|it| it.rule == "BR-CO-25")
+    };
+    assert!(late(&value));
+    value["extended"] = json!({"paymentTerms": [{"discount": {"percent": 2, "days": 10}}]});
+    assert!(late(&value));
+    value["extended"] = json!({"paymentTerms": [{"dueDate": "2026-12-26"}]});
+    assert!(!late(&value));
 }
 
 #[test]

@@ -34,10 +34,23 @@ impl UrlRules {
     /// exceeds its bound.
     pub(crate) fn allows(&self, uri: &Uri, is_listed: bool) -> bool {
         let url = plain(uri);
-        let is_allowed = |rule: &Regex| rule.is_match(&url).unwrap_or(false);
-        let is_denied = |rule: &Regex| rule.is_match(&url).unwrap_or(true);
+        let is_allowed = |rule: &Regex| verdict(rule, &url).unwrap_or(false);
+        let is_denied = |rule: &Regex| verdict(rule, &url).unwrap_or(true);
         (is_listed || self.allowed.iter().any(is_allowed)) && !self.denied.iter().any(is_denied)
     }
+}
+
+/// Whether an expression matches a URL; `None`, which the log says, if that exceeds a bound.
+fn verdict(rule: &Regex, url: &str) -> Option<bool> {
+    let verdict = rule.is_match(url).ok();
+    if verdict.is_none() {
+        tracing::warn!(
+            expression = rule.as_str(),
+            bytes = url.len(),
+            "a URL is not reached: comparing it with an expression of a list exceeds the bound"
+        );
+    }
+    verdict
 }
 
 /// A URL without the name of a user, which could look like the host that an expression means, and

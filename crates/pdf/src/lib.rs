@@ -25,6 +25,7 @@ mod joined;
 mod large;
 mod merge;
 mod metadata;
+mod numbered;
 mod open;
 mod operations;
 mod optimize;
@@ -61,6 +62,7 @@ pub use self::{
     info::{Info, read_info},
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
+    numbered::{NumberedText, Piece, SetText},
     open::Limits,
     operations::{
         Bookmarks, Conditions, FileError, NamedFile, Note, NoteKind, Operations, tell_apart,

@@ -16,6 +16,7 @@ use crate::{
     joined::joined,
     merge::merge,
     metadata::{Metadata, write_metadata},
+    numbered::{SetText, Setter},
     open::{open, save},
     optimize::{Optimization, optimize},
     pages::{Split, page_count, split_between},
@@ -129,6 +130,8 @@ pub struct Conditions<'a> {
     pub checkpoint: &'a dyn Fn(),
     /// Called with what there is to say of a file that was worked on.
     pub note: &'a dyn Fn(Note),
+    /// Sets the text of a page: a PDF file of one page that draws nothing else.
+    pub set_text: &'a SetText<'a>,
 }
 
 /// What there is to say of a file that was worked on.
@@ -190,6 +193,7 @@ impl Default for Conditions<'_> {
             part_name: |stem, index| format!("{stem}-{}.pdf", index + 1),
             checkpoint: &|| {},
             note: &|_| {},
+            set_text: &|_, _| Err(Error::BadStamp("cannot have page numbers here")),
         }
     }
 }
@@ -314,8 +318,12 @@ impl Operations {
         if let Some(rotation) = &self.rotation {
             rotate(&mut document, rotation, limits)?;
         }
+        let setter = Setter {
+            set: conditions.set_text,
+            checkpoint: conditions.checkpoint,
+        };
         for stamp in &self.stamps {
-            draw(&mut document, stamp, limits)?;
+            draw(&mut document, stamp, limits, &setter)?;
         }
         let bookmarks = match bookmarks {
             Some(Bookmarks::All(list)) => Some(list),

@@ -1,6 +1,6 @@
 //! Stamps and watermarks: a page of a PDF file, drawn above or below the content of pages.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 
@@ -8,6 +8,7 @@ use crate::{
     Error, Limits,
     copy::inherited,
     drawn::{drawn_area, times},
+    numbered::{NumberedText, Setter},
     open::{open, resolve, value},
     overlay::{Drawing, Layer, overlay},
     page_form::{LEFT_OUT, MAX_CONTENT, area, matrix_of, unmarked},
@@ -17,6 +18,8 @@ use crate::{
 
 /// Maximum number of objects that the page of a stamp refers to.
 const MAX_OBJECTS: usize = 50_000;
+/// Maximum number of pages that get a text of their own.
+const MAX_NUMBERED: usize = 2_000;
 /// Maximum depth of its objects.
 const MAX_DEPTH: usize = 50;
 /// Maximum size of the decompressed content of all pages that are copied from a file, in bytes.
@@ -33,6 +36,8 @@ pub struct Stamp {
     pub trimmed: bool,
     /// What it says, if its page draws that without text: readers find and copy it.
     pub text: Option<String>,
+    /// Instead of `file` and `text`: a text that is set anew for each page.
+    pub numbered: Option<NumberedText>,
     /// Whether it is drawn above the content, and not below it.
     pub above: bool,
     /// Pages that it is drawn on, as in `1-3,7`; all without it.
@@ -97,45 +102,108 @@ pub enum Place {
     },
 }
 
+/// What a stamp draws.
+struct Picture {
+    form: ObjectId,
+    /// In points.
+    size: (f32, f32),
+    /// What says its text.
+    text: Option<ObjectId>,
+}
+
 /// Draws a stamp on pages of `document`.
-pub(crate) fn draw(document: &mut Document, stamp: &Stamp, limits: &Limits) -> Result<(), Error> {
+pub(crate) fn draw(
+    document: &mut Document,
+    stamp: &Stamp,
+    limits: &Limits,
+    setter: &Setter<'_>,
+) -> Result<(), Error> {
     if !(0.0..=1.0).contains(&stamp.opacity) {
         return Err(Error::BadStamp("has an opacity below 0 or above 1"));
     }
-    let source = open(&stamp.file, limits)?;
+    let pages: Vec<ObjectId> = document.page_iter().collect();
+    let wanted = chosen(stamp.pages.as_deref(), &pages, limits)?;
+    let Some(text) = &stamp.numbered else {
+        let said = stamp.text.as_deref();
+        let picture = picture(document, stamp, (stamp.file.as_slice(), said), limits)?;
+        for page in wanted {
+            put(document, page, stamp, &picture)?;
+        }
+        return Ok(());
+    };
+    if wanted.len() > MAX_NUMBERED {
+        return Err(Error::TooLarge {
+            what: "pages that get their number",
+            count: wanted.len(),
+            most: MAX_NUMBERED,
+        });
+    }
+    let numbers: HashMap<ObjectId, usize> = pages.iter().copied().zip(1..).collect();
+    let mut set: HashMap<String, Picture> = HashMap::new();
+    for page in wanted {
+        let number = numbers.get(&page).copied().unwrap_or_default();
+        let said = text.on(number, pages.len());
+        let drawn = match set.entry(said) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => {
+                (setter.checkpoint)();
+                let file = (setter.set)(text, free.key())?;
+                let file = (file.as_slice(), Some(free.key().as_str()));
+                let drawn = picture(document, stamp, file, limits)?;
+                free.insert(drawn)
+            }
+        };
+        put(document, page, stamp, drawn)?;
+    }
+    Ok(())
+}
+
+/// Copies what a stamp draws from its file.
+fn picture(
+    document: &mut Document,
+    stamp: &Stamp,
+    (file, said): (&[u8], Option<&str>),
+    limits: &Limits,
+) -> Result<Picture, Error> {
+    let source = open(file, limits)?;
     let Some(page) = source.page_iter().nth((stamp.page.max(1) - 1) as usize) else {
         return Err(Error::BadStamp("has no page of this number"));
     };
     let (form, size) = import(document, &source, page, stamp.trimmed)?;
-    let text = stamp.text.as_deref();
-    let text = text.and_then(|text| text_form(document, text));
-    let pages: Vec<ObjectId> = document.page_iter().collect();
+    let text = said.and_then(|text| text_form(document, text));
+    Ok(Picture { form, size, text })
+}
+
+/// Draws it on a page.
+fn put(
+    document: &mut Document,
+    page: ObjectId,
+    stamp: &Stamp,
+    picture: &Picture,
+) -> Result<(), Error> {
+    let (visible, turned) = view(document, page)?;
+    let matrix = times(place(stamp, picture.size, visible), turned);
+    if !matrix.iter().all(|number| number.is_finite()) {
+        return Err(Error::BadStamp(
+            "has an angle, offset or scale that is no number",
+        ));
+    }
+    let drawn = Drawing {
+        form: picture.form,
+        matrix,
+        opacity: stamp.opacity,
+    };
+    let said = picture.text.map(|form| Drawing {
+        form,
+        matrix,
+        opacity: 1.0,
+    });
+    let drawings: Vec<Drawing> = std::iter::once(drawn).chain(said).collect();
     let layer = match stamp.above {
         true => Layer::Above,
         false => Layer::Below,
     };
-    for page in chosen(stamp.pages.as_deref(), &pages, limits)? {
-        let (visible, turned) = view(document, page)?;
-        let matrix = times(place(stamp, size, visible), turned);
-        if !matrix.iter().all(|number| number.is_finite()) {
-            return Err(Error::BadStamp(
-                "has an angle, offset or scale that is no number",
-            ));
-        }
-        let drawn = Drawing {
-            form,
-            matrix,
-            opacity: stamp.opacity,
-        };
-        let said = text.map(|form| Drawing {
-            form,
-            matrix,
-            opacity: 1.0,
-        });
-        let drawings: Vec<Drawing> = std::iter::once(drawn).chain(said).collect();
-        overlay(document, page, &drawings, layer)?;
-    }
-    Ok(())
+    overlay(document, page, &drawings, layer)
 }
 
 /// Size of a page as it is shown, and the transformation from there to its own space.

@@ -1,8 +1,9 @@
 //! When a page takes on the media of its output.
 //!
-//! Printing lays a page out for `screen` when it has loaded, for `print` once to count pages and once to
-//! draw them, and for `screen` again. A page that already has the media of its output is spared most of
-//! that, a quarter of the time of a long table.
+//! Printing a page that has loaded for a window lays it out anew: for `print`, in pages, and for the window
+//! again, each time with new styles. A page that has the media `print` from its beginning is spared most
+//! of that, a quarter of the time of a long table. Scripts could tell, and transitions would begin if the
+//! media changed later, so it does so for pages without scripts only.
 
 use serde_json::{Value, json};
 
@@ -12,29 +13,17 @@ use crate::{
     options::{Job, Media, Output, Source, Wait},
 };
 
-/// When a page takes on the media of its output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
-    /// Before it loads.
-    BeforeLoading,
-    /// Just before it is printed: until then its scripts find the media of a window.
-    BeforePrinting,
-}
-
-impl Moment {
-    /// For a job, if nothing but its scripts could tell.
-    pub(super) fn of(job: &Job) -> Self {
-        let page = &job.page;
-        let Output::Pdf(pdf) = &job.output else {
-            return Self::BeforeLoading;
-        };
-        // A single page is measured before it is printed.
-        let is_asked_for = page.media.is_some() || !page.media_features.is_empty();
-        if is_asked_for || pdf.single_page || !may_run_scripts(job) {
-            return Self::BeforeLoading;
-        }
-        Self::BeforePrinting
-    }
+/// Whether a page takes on the media of its output before it loads, and not by being printed.
+fn is_early(job: &Job) -> bool {
+    let page = &job.page;
+    let Output::Pdf(pdf) = &job.output else {
+        return true;
+    };
+    // A single page is measured before it is printed.
+    page.media == Some(Media::Screen)
+        || !page.media_features.is_empty()
+        || pdf.single_page
+        || !may_run_scripts(job)
 }
 
 fn may_run_scripts(job: &Job) -> bool {
@@ -52,54 +41,46 @@ fn may_run_scripts(job: &Job) -> bool {
 /// Whether HTML may run a script: true where in doubt.
 fn has_scripts(html: &str) -> bool {
     const SIGNS: [&str; 7] = [
-        "<script",
-        // Other documents, with scripts of their own.
-        "<iframe",
-        "<frame",
-        "<object",
-        "<embed",
-        "<portal",
-        "http-equiv",
+        "<script", // Other documents, with scripts of their own.
+        "<iframe", "<frame", "<object", "<embed", "<portal",
+        // The value of `http-equiv` that leads to one.
+        "refresh",
     ];
     let html = html.as_bytes();
-    (0..html.len()).any(|at| {
-        let rest = &html[at..];
-        match rest[0] {
-            b'<' | b'h' | b'H' => SIGNS.iter().any(|sign| {
-                rest.len() >= sign.len() && rest[..sign.len()].eq_ignore_ascii_case(sign.as_bytes())
-            }),
-            b'o' | b'O' => is_handler(html, at),
-            _ => false,
-        }
+    let begins = |at: usize, sign: &str| {
+        let rest = html.get(at..at + sign.len());
+        rest.is_some_and(|rest| rest.eq_ignore_ascii_case(sign.as_bytes()))
+    };
+    html.iter().enumerate().any(|(at, byte)| match byte {
+        b'<' | b'r' | b'R' => SIGNS.iter().any(|sign| begins(at, sign)),
+        b'o' | b'O' => is_handler(html, at),
+        _ => false,
     })
 }
 
 /// Whether an attribute such as `onload=` begins here.
 fn is_handler(html: &[u8], at: usize) -> bool {
-    let begins = at > 0
-        && matches!(
-            html[at - 1],
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0c | b'/' | b'"' | b'\''
-        );
+    let is_start = at > 0 && matches!(html[at - 1], b'/' | b'"' | b'\'' | 0..=b' ');
     let rest = &html[at + 1..];
-    if !begins
+    if !is_start
         || !rest
             .first()
             .is_some_and(|it| it.eq_ignore_ascii_case(&b'n'))
     {
         return false;
     }
-    let name = rest[1..]
-        .iter()
-        .take_while(|it| it.is_ascii_alphabetic())
-        .count();
+    let name = rest[1..].iter().take_while(|it| it.is_ascii_alphabetic());
+    let name = name.count();
     let after = rest[1 + name..].iter().find(|it| !it.is_ascii_whitespace());
     name > 0 && after == Some(&b'=')
 }
 
 impl Page {
-    /// Gives the page the media of its output.
+    /// Gives a page that has not loaded yet the media of its output, unless it gets it by being printed.
     pub(super) async fn take_on_media(&self, job: &Job) -> Result<(), Error> {
+        if !is_early(job) {
+            return Ok(());
+        }
         let usual = match job.output {
             Output::Pdf(_) => Media::Print,
             Output::Picture(_) => Media::Screen,
@@ -114,7 +95,9 @@ impl Page {
         let params = json!({ "media": name, "features": features });
         let set: Result<Value, Error> = self.call("Emulation.setEmulatedMedia", params).await;
         set.map(drop).map_err(|error| match error {
-            Error::Refused { message, .. } => Error::bad_option("emulatedMediaFeatures", message),
+            Error::Refused { message, .. } if !job.page.media_features.is_empty() => {
+                Error::bad_option("emulatedMediaFeatures", message)
+            }
             other => other,
         })
     }
@@ -134,7 +117,7 @@ mod tests {
             "<img alt=''onerror=go()>",
             "<iframe src=a.html>",
             "<object data=a.html>",
-            "<meta http-equiv=refresh content='0;url=a.html'>",
+            "<meta http-equiv=Refresh content='0;url=a.html'>",
         ] {
             assert!(has_scripts(html), "{html}");
         }
@@ -144,6 +127,7 @@ mod tests {
             "<p>on</p>",
             "<p>Based on = nothing</p><h1>One</h1>",
             "<a href=\"javascript:go()\">nobody clicks</a>",
+            "<meta http-equiv=Content-Type content='text/html; charset=utf-8'>",
             "<",
             "<style>@media print { p { color: red } }</style><link rel=stylesheet href=a.css>",
         ] {

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::{
     Page, Report,
-    media::Moment,
     remote::{is_true, thrown},
 };
 use crate::{
@@ -63,18 +62,12 @@ impl Page {
     ) -> Result<(), Error> {
         self.stage("preparing the page");
         self.apply(&job.page, &job.output).await?;
-        let moment = Moment::of(job);
-        if moment == Moment::BeforeLoading {
-            self.take_on_media(job).await?;
-        }
+        self.take_on_media(job).await?;
         self.stage("loading the page");
         self.load(&job.source).await?;
         self.stage("waiting for the page");
         for wait in &job.page.wait {
             self.wait(wait).await?;
-        }
-        if moment == Moment::BeforePrinting {
-            self.take_on_media(job).await?;
         }
         let report = self.report_of(&job.page)?;
         self.stage("printing the page");

@@ -267,6 +267,7 @@ impl Engine {
         let conditions = Conditions {
             checkpoint: &work::look,
             note: &|note| notes.borrow_mut().push(note),
+            set_text: &|text, line| self.set_text(text, line, changes.options),
             ..Conditions::default()
         };
         tell_apart(&mut files);

@@ -1,7 +1,7 @@
 //! Stamps as they are asked for in JSON.
 
 use platen_document::Color;
-use platen_pdf::Turn;
+use platen_pdf::{Piece, Turn};
 use serde::Deserialize;
 
 use super::error::{PdfChangeError, wrong};
@@ -16,6 +16,8 @@ const MAX_SIZE: f32 = 14_400.0;
 pub struct StampChange {
     /// A line of text.
     pub text: Option<String>,
+    /// Whether `{page}` and `{pages}` in the text are the number of the page and of all pages.
+    pub numbered: bool,
     /// Name of a picture or PDF.
     pub file: Option<String>,
     /// The page of a PDF that is drawn, from 1; the first without it.
@@ -72,6 +74,9 @@ impl StampChange {
         };
         let corner = self.corner()?;
         let source = match (self.text, self.file) {
+            (Some(text), None) if self.numbered => {
+                StampSource::Numbered(Piece::all_of(&text, "{page}", "{pages}"))
+            }
             (Some(text), None) => StampSource::Text(text),
             (None, Some(name)) => {
                 let bytes = beside(&name)?;

@@ -6,7 +6,7 @@ use crate::{
     app::TestApp,
     changes::{RED_PNG, red},
     documents::{Field, form, pdf, send},
-    fixture::{has_all, texts},
+    fixture::{check, has_all, texts},
     forms::serve,
     programs::{FLAT, is_chromium_missing, is_libreoffice_missing},
 };
@@ -19,6 +19,42 @@ fn said(app: &TestApp, path: &str, fields: &[Field<'_>], status: u16) -> String 
     assert_eq!(answer.status, status, "{text}");
     assert_eq!(answer.header("content-type"), "text/plain; charset=UTF-8");
     text
+}
+
+#[test]
+fn stamps_and_watermarks_have_page_numbers() {
+    if !has_all(&["pdftotext", "qpdf"]) {
+        return;
+    }
+    let app = TestApp::start();
+    let (one, two) = (pdf(&app, "One"), pdf(&app, "Two"));
+    let options = br#"{"position": "bc", "points": 10}"#;
+    let fields: [Field<'_>; 8] = [
+        ("files", "1.pdf", &one),
+        ("files", "2.pdf", &two),
+        ("stampSource", "", b"text"),
+        ("stampExpression", "", b"Page %p of %P"),
+        ("stampOptions", "", options),
+        ("watermarkSource", "", b"text"),
+        ("watermarkExpression", "", b"Sheet %p, 50 % off"),
+        ("watermarkPages", "", b"2"),
+    ];
+    let answer = send(&app, "pdfengines/merge", &fields);
+    assert_eq!(answer.status, 200);
+    check(&answer.bytes);
+    let pages = texts(&answer.bytes);
+    assert!(
+        pages[0].contains("One") && pages[0].contains("Page 1 of 2"),
+        "{pages:?}"
+    );
+    assert!(
+        pages[1].contains("Two") && pages[1].contains("Page 2 of 2"),
+        "{pages:?}"
+    );
+    assert!(
+        !pages[0].contains("Sheet") && pages[1].contains("Sheet 2, 50 % off"),
+        "{pages:?}"
+    );
 }
 
 #[test]
@@ -177,6 +213,11 @@ fn pages_are_refused_in_gotenbergs_words() {
     let markdown: Field<'_> = ("files", "index.html", index);
     assert_eq!(
         said(&app, "chromium/convert/markdown", &[markdown], 400),
+        "Invalid form data: no form file found for extensions: [.md]"
+    );
+    let other: Field<'_> = ("files", "c.md", b"c");
+    assert_eq!(
+        said(&app, "chromium/convert/markdown", &[markdown, other], 400),
         "Markdown file(s) not found: 'a.md'\n'b.md'"
     );
 }

@@ -153,14 +153,20 @@ fn fields_mean_what_they_mean_to_gotenberg() {
     with("imageQuality", "0").problem(400, "invalid-request");
     let alone = with("facturxConformanceLevel", "EN 16931");
     alone.problem(400, "invalid-request");
-    for headers in [
-        r#"{"Host": "evil.internal"}"#,
-        r#"{"content-length": "0"}"#,
-        r#"{"X-A": "b;scope=("}"#,
-    ] {
+    for headers in [r#"{"Host": "evil.internal"}"#, r#"{"content-length": "0"}"#] {
         with("extraHttpHeaders", headers).problem(400, "invalid-option");
     }
-    with("extraHttpHeaders", r#"{"X-A": "b;scope="}"#).problem(400, "invalid-request");
+    let long = format!(r#"{{"X-A": "b;scope={}"}}"#, "a".repeat(1025));
+    let many: Vec<String> = (0..65).map(|it| format!(r#""X-{it}": "b""#)).collect();
+    let many = format!("{{{}}}", many.join(","));
+    for headers in [
+        r#"{"X-A": "b;scope=("}"#,
+        r#"{"X-A": "b;scope="}"#,
+        &long,
+        &many,
+    ] {
+        with("extraHttpHeaders", headers).problem(400, "invalid-request");
+    }
     let huge = ("files", "index.html", "<p style=width:1e9px>wide</p>");
     let single = ("singlePage", "", "true");
     send(&app, "convert/html", &[huge, single]).problem(400, "invalid-option");

@@ -176,7 +176,7 @@ fn scripts_find_a_window_until_the_page_is_printed() {
     assert_eq!(texts(&file), ["on paper window"]);
     let asked = [("emulatedMediaType", "", b"print".as_slice())];
     let file = printed(&app, &format!("{style}{script}"), &asked);
-    assert_eq!(texts(&file), ["on paper sheet"]);
+    assert_eq!(texts(&file), ["on paper window"]);
 }
 
 #[test]

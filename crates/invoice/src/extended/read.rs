@@ -1,6 +1,6 @@
 //! What the XML of an invoice states beyond EN 16931, read into fields.
 
-use std::fmt::Write as _;
+use std::{borrow::Cow, fmt::Write as _};
 
 use en16931::Date;
 use roxmltree::{Document, Node};
@@ -11,7 +11,8 @@ use crate::{Address, Extended, ExtendedParty, Number, PaymentDiscount, PaymentTe
 /// What the XML of an invoice, as CII has it, states beyond the standard, and the ends of the paths of
 /// the elements that were read completely.
 pub(crate) fn read(xml: &[u8]) -> Option<(Extended, Vec<String>)> {
-    let document = Document::parse(std::str::from_utf8(xml).ok()?).ok()?;
+    let text = decoded(xml)?;
+    let document = Document::parse(&text).ok()?;
     let root = document.root_element();
     let part = |name| descendant(root, name);
     let party = |parent, name| Some(party(child(part(parent)?, name)?));
@@ -38,6 +39,18 @@ pub(crate) fn read(xml: &[u8]) -> Option<(Extended, Vec<String>)> {
     };
     let whole = whole(root, &extended);
     (extended != Extended::default()).then_some((extended, whole))
+}
+
+/// The text of XML in UTF-8, or in UTF-16 with a byte-order mark.
+fn decoded(xml: &[u8]) -> Option<Cow<'_, str>> {
+    let from: fn([u8; 2]) -> u16 = match xml {
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return std::str::from_utf8(xml).ok().map(Cow::Borrowed),
+    };
+    let (pairs, _) = xml[2..].as_chunks::<2>();
+    let units: Vec<u16> = pairs.iter().map(|pair| from(*pair)).collect();
+    String::from_utf16(&units).ok().map(Cow::Owned)
 }
 
 /// The elements that say no more than what was read of them: written again, they are the same.

@@ -11,6 +11,7 @@ mod color_profile;
 mod dictionaries;
 mod mend;
 mod once;
+mod roles;
 mod validate;
 
 use std::collections::HashSet;
@@ -314,6 +315,8 @@ fn accessible(
             document.get_dictionary_mut(page)?.set("Tabs", "S");
         }
     }
+    roles::map(document, reasons)?;
+    roles::complete_items(document);
     artifacts::mark(document, checkpoint)?;
     annotations::name_links(document)
 }

@@ -97,6 +97,7 @@ fn pages_turn_on_top_of_how_they_are_turned() {
 fn stamp(above: bool, place: Place) -> Stamp {
     Stamp {
         text: None,
+        numbered: None,
         file: pages(&[(RED, 0)]),
         page: 1,
         above,

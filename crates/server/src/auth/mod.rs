@@ -86,7 +86,7 @@ impl Keys {
             configured: admin.chain(render).collect(),
             stored,
             metrics: token(&config.metrics_token),
-            metrics_need_key: config.metrics_need_key,
+            metrics_need_key: config.asks_for_password,
             worker: token(&config.worker_token),
             editor: config
                 .exposure

@@ -59,7 +59,7 @@ impl Config {
                           set one (openssl rand -hex 24)";
             findings.add("API_KEY_ADMIN", advice);
         }
-        if self.metrics_token.is_none() && !self.metrics_need_key {
+        if self.metrics_token.is_none() && !self.asks_for_password {
             findings.add("METRICS_TOKEN", "/metrics is open to everyone: set a token");
         }
         if self.webhook_secret.is_none() && !self.webhook.allowed_hosts.is_empty() {

@@ -101,10 +101,10 @@ pub struct Config {
     /// Bearer token of `/metrics`; open to all if `None`.
     #[serde(skip)]
     pub metrics_token: Option<String>,
-    /// Whether `/metrics` asks for a key where it has no token, as Gotenberg's metrics ask for its
-    /// password.
+    /// Whether Gotenberg's variable asks for its password, which is a key, on its front page and, where
+    /// they have no token, on the metrics.
     #[serde(skip)]
-    pub metrics_need_key: bool,
+    pub asks_for_password: bool,
     /// Requests per minute and client; 0 for no limit.
     pub rate_limit_max: u32,
     /// Renderings per minute and client; each item of a batch counts. 0 for no limit.
@@ -253,7 +253,7 @@ impl Config {
         let asks_for_password = gotenberg_variables::asks_for_password(&environment);
         let settings = flags.or(variables).or(file).or_amazon(environment);
         let mut config = Self::resolve(settings)?;
-        config.metrics_need_key = asks_for_password && config.metrics_token.is_none();
+        config.asks_for_password = asks_for_password;
         Ok(config)
     }
 
@@ -284,7 +284,7 @@ impl Config {
             api_key_admin: settings.api_key_admin.unwrap_or_default(),
             api_key_render: settings.api_key_render.unwrap_or_default(),
             metrics_token: settings.metrics_token,
-            metrics_need_key: false,
+            asks_for_password: false,
             rate_limit_max: settings.rate_limit_max.unwrap_or(60_000),
             rate_limit_render_max: settings.rate_limit_render_max.unwrap_or(60_000),
             max_concurrent_pages: settings.max_concurrent_pages.unwrap_or(share + reserved),

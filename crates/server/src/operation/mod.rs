@@ -173,7 +173,8 @@ impl OperationTable {
             "HEAD" => "GET",
             other => other,
         };
-        let places = self.places.get(path.strip_suffix('/').unwrap_or(path))?;
+        let stem = path.strip_suffix('/').filter(|stem| !stem.is_empty());
+        let places = self.places.get(stem.unwrap_or(path))?;
         let mut all = places.iter().map(|place| &self.operations[*place]);
         all.find(|one| one.method == method)
     }

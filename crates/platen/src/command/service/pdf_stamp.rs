@@ -17,6 +17,9 @@ pub(super) struct StampArguments {
     /// A line of text.
     #[arg(long, conflicts_with = "file")]
     text: Option<String>,
+    /// `{page}` and `{pages}` in the text are the number of the page and of all pages.
+    #[arg(long, requires = "text")]
+    numbered: bool,
     /// A picture or PDF.
     #[arg(long, value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
@@ -62,6 +65,7 @@ impl StampArguments {
         let mut one = json!({
             "do": "stamp",
             "text": self.text,
+            "numbered": self.numbered,
             "file": self.file.as_deref().map(name_of),
             "below": self.below,
             "pages": self.pages.pages,
