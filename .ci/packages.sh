@@ -155,7 +155,7 @@ END
     if (
         cd "$(go env GOMODCACHE)/github.com/gotenberg/gotenberg/v8@v8.36.0" &&
             go build -o "$home.new/gotenberg" ./cmd/gotenberg &&
-            GOBIN="$home.new" go install github.com/pdfcpu/pdfcpu/cmd/pdfcpu@v0.11.1 &&
+            GOBIN="$home.new" go install github.com/pdfcpu/pdfcpu/cmd/pdfcpu@v0.15.0 &&
             cd "$home.new" &&
             "$venv/bin/pip" download -q --no-deps --no-binary :all: unoconv==0.9.0 &&
             tar -xzf unoconv-0.9.0.tar.gz --strip-components=1 unoconv-0.9.0/unoconv &&

@@ -89,10 +89,7 @@ impl Marking {
 
     /// Draws what is drawn on pages. Blocks.
     pub(crate) fn into_stamp(self, engine: &Engine, ticket: &Ticket) -> Result<Stamp, Problem> {
-        let options = RenderOptions {
-            stop: Some(Arc::clone(&ticket.stop)),
-            ..RenderOptions::default()
-        };
+        let options = options_of(ticket);
         let read = |content: Content| {
             let bytes = content.read().map_err(|error| full(&error))?;
             Ok::<_, Problem>(bytes.to_vec())
@@ -110,6 +107,14 @@ impl Marking {
             Source::Pdf(content) => StampSource::Pdf(read(content)?, 1),
         };
         Ok(engine.stamp(source, self.look, &options)?)
+    }
+}
+
+/// How texts and pictures are set while a ticket is valid.
+pub(crate) fn options_of(ticket: &Ticket) -> RenderOptions {
+    RenderOptions {
+        stop: Some(Arc::clone(&ticket.stop)),
+        ..RenderOptions::default()
     }
 }
 

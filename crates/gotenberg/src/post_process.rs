@@ -11,7 +11,6 @@ use hyper::{
 use platen_document::work;
 use platen_engine::media_type_of;
 use platen_pdf::{Conditions, NamedFile};
-use platen_render::RenderOptions;
 use platen_server::{
     archive::zip_of,
     intake::content::{self, Content, full},
@@ -21,7 +20,7 @@ use platen_server::{
     respond::file_headers,
 };
 
-use crate::{api::FormApi, changes::Changes, office::convert};
+use crate::{api::FormApi, changes::Changes, marking::options_of, office::convert};
 
 /// Name of a file made of several, which has no name of its own.
 const MERGED: &str = "merged.pdf";
@@ -73,10 +72,7 @@ async fn changed(
         };
         let files: std::io::Result<Vec<NamedFile<Bytes>>> = files.into_iter().map(read).collect();
         let files = files.map_err(|error| full(&error))?;
-        let options = RenderOptions {
-            stop: Some(Arc::clone(&ticket.stop)),
-            ..RenderOptions::default()
-        };
+        let options = options_of(ticket);
         let conditions = Conditions {
             part_name: |stem, index| format!("{stem}_{index}.pdf"),
             checkpoint: &work::look,

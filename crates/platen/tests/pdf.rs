@@ -88,6 +88,17 @@ fn files_are_changed_and_described() {
         folder,
         &[&stamp[..], &["--opacity", "0.3", "-o", "paid.pdf"]].concat(),
     );
+    let numbers = [
+        "pdf",
+        "stamp",
+        "two.pdf",
+        "--numbered",
+        "--text",
+        "{page}/{pages}",
+    ];
+    done(folder, &[&numbers[..], &["-o", "numbered.pdf"]].concat());
+    let said = done(folder, &["pdf", "text", "numbered.pdf"]);
+    assert!(said.contains("1/2") && said.contains("2/2"), "{said}");
     done(
         folder,
         &[

@@ -40,11 +40,10 @@ fn may_run_scripts(job: &Job) -> bool {
 
 /// Whether HTML may run a script: true where in doubt.
 fn has_scripts(html: &str) -> bool {
+    // Besides scripts, other documents, which may have their own, and the value of `http-equiv` that leads
+    // to one.
     const SIGNS: [&str; 7] = [
-        "<script", // Other documents, with scripts of their own.
-        "<iframe", "<frame", "<object", "<embed", "<portal",
-        // The value of `http-equiv` that leads to one.
-        "refresh",
+        "<script", "<iframe", "<frame", "<object", "<embed", "<portal", "refresh",
     ];
     let html = html.as_bytes();
     let begins = |at: usize, sign: &str| {

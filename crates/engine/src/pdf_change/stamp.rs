@@ -78,6 +78,9 @@ impl StampChange {
                 StampSource::Numbered(Piece::all_of(&text, "{page}", "{pages}"))
             }
             (Some(text), None) => StampSource::Text(text),
+            (None, Some(_)) if self.numbered => {
+                return Err(wrong("a stamp with `numbered` takes `text`"));
+            }
             (None, Some(name)) => {
                 let bytes = beside(&name)?;
                 match bytes.starts_with(b"%PDF-") {
