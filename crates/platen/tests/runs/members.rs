@@ -42,7 +42,9 @@ fn signal(name: &str, pid: u32) {
 fn start(folder: &Path, workers: &str) -> Service {
     // Hung processes are noticed soon; on a busy machine, not too soon.
     let silence = ("PLATEN_WORKER_TIMEOUT_MS", "5000");
-    let service = Service::start(folder, &[("PLATEN_WORKERS", workers), silence]);
+    // A test kills the owner of the runs three times: a run may be in its hands each time.
+    let deaths = ("FLOW_MAX_DEATHS", "50");
+    let service = Service::start(folder, &[("PLATEN_WORKERS", workers), silence, deaths]);
     let count: u64 = workers.parse().unwrap();
     wait_until("all processes serve", || {
         let text = service.get("/metrics").text;
