@@ -4,7 +4,8 @@
 use crate::{
     Name, Results,
     name::{
-        BodyKind, By, Document, HttpName, OfficeName, RenderName, Server, SocketKind, Way, Word,
+        BodyKind, By, Document, FlowName, HttpName, OfficeName, Part, RenderName, Runner, Sandbox,
+        Server, SocketKind, Way, Word,
     },
 };
 
@@ -13,9 +14,10 @@ pub const SIZES: [usize; 7] = [1, 10, 100, 256, 512, 1024, 2048];
 /// Sizes of bodies over all other sockets, in kB.
 pub const SOME_SIZES: [usize; 3] = [10, 100, 1024];
 /// Sections of the renderings beside that of all documents.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "serial",
     "chromium",
+    "gotenberg",
     "open",
     "isolation",
     "cold",
@@ -27,9 +29,9 @@ const SECTIONS: [&str; 10] = [
 ];
 /// Numbers of LibreOffice processes.
 const PROCESSES: [usize; 3] = [1, 2, 4];
-/// All that converts, but Gotenberg, whose address not everybody has. `make packages` fetches the others on
-/// Debian 12; where one is not to be had, a run is a draft.
-const CONVERTERS: [By; 11] = [
+/// All that converts. `make packages` and `make bench` fetch what is not installed, on Debian 12; where one
+/// is not to be had, a run is a draft.
+const CONVERTERS: [By; 12] = [
     By::Platen,
     By::NotIsolated,
     By::Protocol(Way::Path),
@@ -38,6 +40,7 @@ const CONVERTERS: [By; 11] = [
     By::Protocol(Way::FileToStream),
     By::Protocol(Way::StreamToFile),
     By::Unoserver,
+    By::Gotenberg,
     By::OneShot,
     By::NewestPlaten,
     By::NewestOneShot,
@@ -80,6 +83,7 @@ pub fn missing(results: &Results) -> Vec<String> {
             }
         }
         "http" => bodies(&mut want),
+        "flow" => runs(&mut want),
         _ => {}
     }
     found
@@ -109,6 +113,26 @@ fn is_of(name: &Name, section: &str) -> bool {
 
 /// Notes what is missing where no name of a cell is wanted.
 type Want<'a> = dyn FnMut(String, &dyn Fn(&Name) -> bool) + 'a;
+
+/// Runs in every configuration, and what their steps take.
+fn runs(want: &mut Want<'_>) {
+    let both = [Runner::OneProcess, Runner::Node].into_iter();
+    let both = both.flat_map(|it| [Sandbox::Fresh, Sandbox::Reused].map(|of| (it.clone(), of)));
+    let services = std::iter::once(Runner::Service).chain(Runner::WITH_WORKERS);
+    for (wanted, of) in both.chain(services.map(|it| (it, Sandbox::Fresh))) {
+        let what = format!("{wanted}, {} sandbox", of.as_str());
+        want(what, &|it| {
+            matches!(it, Name::Flow(FlowName::Matrix { runner, sandbox, .. })
+                if *runner == wanted && *sandbox == of)
+        });
+    }
+    for wanted in [Part::Whole, Part::Sandbox] {
+        want(
+            format!("steps of runs, {}", wanted.as_str()),
+            &|it| matches!(it, Name::Flow(FlowName::Step { part, .. }) if *part == wanted),
+        );
+    }
+}
 
 /// Every kind and size of body over TCP from each program, and some sizes over the other sockets from
 /// Platen.
@@ -174,13 +198,31 @@ mod tests {
             }
             names
         };
-        assert!(missing(&results("office", names(By::Gotenberg))).is_empty());
+        assert_eq!(missing(&results("office", names(By::Gotenberg))).len(), 3);
         let found = missing(&results("office", names(By::Unoserver)));
         assert_eq!(found.len(), 3);
         assert_eq!(
             found[0],
             "office did not measure letter.docx by unoserver, its client library"
         );
+    }
+
+    #[test]
+    fn configurations_and_steps_of_runs_are_missed() {
+        let all = missing(&results("flow", Vec::new()));
+        assert_eq!(all.len(), 4 + 1 + Runner::WITH_WORKERS.len() + 2);
+        let name = FlowName::Matrix {
+            runner: Runner::Service,
+            sandbox: Sandbox::Fresh,
+            is_durable: true,
+        };
+        let rest = missing(&results("flow", vec![name.into()]));
+        let gone = all.iter().find(|it| !rest.contains(it)).expect("one");
+        assert_eq!(
+            gone,
+            "flow did not measure service, four slots a core, fresh sandbox"
+        );
+        assert_eq!(rest.len() + 1, all.len());
     }
 
     #[test]
@@ -206,7 +248,7 @@ mod tests {
             "render",
             vec![RenderName::Cells { document }.into()],
         ));
-        assert_eq!(rest.len(), Document::ALL.len() - 1 + 10);
+        assert_eq!(rest.len(), Document::ALL.len() - 1 + 11);
         assert!(rest.contains(&"render did not measure its section `storage`".to_owned()));
     }
 }

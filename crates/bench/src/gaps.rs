@@ -85,8 +85,32 @@ pub(crate) mod tests {
         Cell, Outcome,
         interval::Basis,
         load::Load,
-        name::{FlowName, Runner, Sandbox},
+        name::{FlowName, Part, Runner, Sandbox},
     };
+
+    /// A cell of the flow pack that was measured.
+    fn measured(name: FlowName, concurrency: usize) -> Cell {
+        let load = Load::closed(concurrency, 0, 40);
+        let phases = ["ingress", "queue", "provision", "run", "total"];
+        let run = load
+            .run(|| {
+                Ok(|| {
+                    // Models a request, which takes some time.
+                    std::thread::sleep(std::time::Duration::from_micros(20));
+                    Outcome {
+                        is_good: true,
+                        phases: phases.map(|it| (it.to_owned(), 1.0)).to_vec(),
+                        ..Outcome::default()
+                    }
+                })
+            })
+            .unwrap();
+        let mut cell = Cell::new(name, &load);
+        cell.take(std::slice::from_ref(&run), Basis::Requests);
+        cell.server_cpu_seconds = Some(0.01);
+        cell.values.insert("workerCpuSeconds".to_owned(), 0.01);
+        cell
+    }
 
     /// Results of the flow pack with these cells, all of them measured.
     fn flow_of(names: &[(Runner, Sandbox, &[usize])]) -> Results {
@@ -96,30 +120,12 @@ pub(crate) mod tests {
         };
         for (runner, sandbox, concurrencies) in names {
             for concurrency in *concurrencies {
-                let load = Load::closed(*concurrency, 0, 40);
-                let phases = ["ingress", "queue", "provision", "run", "total"];
-                let run = load
-                    .run(|| {
-                        Ok(|| {
-                            // Models a request, which takes some time.
-                            std::thread::sleep(std::time::Duration::from_micros(20));
-                            Outcome {
-                                is_good: true,
-                                phases: phases.map(|it| (it.to_owned(), 1.0)).to_vec(),
-                                ..Outcome::default()
-                            }
-                        })
-                    })
-                    .unwrap();
                 let name = FlowName::Matrix {
                     runner: runner.clone(),
                     sandbox: *sandbox,
                     is_durable: false,
                 };
-                let mut cell = Cell::new(name, &load);
-                cell.take(std::slice::from_ref(&run), Basis::Requests);
-                cell.server_cpu_seconds = Some(0.01);
-                results.cells.push(cell);
+                results.cells.push(measured(name, *concurrency));
             }
         }
         results
@@ -135,7 +141,16 @@ pub(crate) mod tests {
 
     /// Results of the flow pack without gaps.
     pub(crate) fn whole_flow() -> Results {
-        flow_of(&WHOLE)
+        let with_workers = Runner::WITH_WORKERS.map(|it| (it, Sandbox::Fresh, &[1][..]));
+        let all: Vec<_> = WHOLE.into_iter().chain(with_workers).collect();
+        let mut results = flow_of(&all);
+        for part in [Part::Whole, Part::Sandbox] {
+            let step = "code".to_owned();
+            results
+                .cells
+                .push(measured(FlowName::Step { step, part }, 1));
+        }
+        results
     }
 
     #[test]

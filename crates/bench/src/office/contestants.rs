@@ -200,7 +200,7 @@ impl Contestant {
                 let is_ours = matches!(self.means, Means::Service(_));
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 Some(Arc::new(match is_ours {
-                    true => convert_request(&name, &content),
+                    true => convert_request(&name, &content, None),
                     false => gotenberg::request(
                         "/forms/libreoffice/convert",
                         &[("updateIndexes", "false")],

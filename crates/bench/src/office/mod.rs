@@ -13,19 +13,26 @@ use self::contestants::contestants;
 pub use self::report::{blocks, plots};
 use crate::{
     Cell, Effort, Error, Outcome, Progress,
-    client::Request,
+    client::{Request, Target},
     load::Load,
-    name::{OfficeName, Word},
+    name::{By, OfficeName, Word},
     program::{Platen, folder},
     recorder::Recorder,
     rounds::{Contender, in_turns},
+    target::Measured,
 };
 
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The binary to start.
+    /// The binary to start if no service is given.
     pub platen: Platen,
+    /// A service that is already running; then only that is measured.
+    pub url: Option<Target>,
+    /// Its API key.
+    pub key: Option<String>,
+    /// Number of clients that it gets.
+    pub concurrency: usize,
     /// Names of documents; all if empty.
     pub documents: Vec<String>,
     /// How much is measured: letters per round; larger documents are converted once.
@@ -64,6 +71,22 @@ const PROCESSES: [usize; 3] = [1, 2, 4];
 const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
 impl Options {
+    /// The URL of the Gotenberg that will be compared.
+    #[must_use]
+    pub fn compared(&self) -> Option<&str> {
+        let is_wanted = self.url.is_none() && self.wants("compare");
+        self.gotenberg.as_deref().filter(|_| is_wanted)
+    }
+
+    /// Number of documents that will be converted.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self.documents.len() {
+            0 => documents::NAMES.len(),
+            count => count,
+        }
+    }
+
     fn wants(&self, section: &str) -> bool {
         self.sections.is_empty() || self.sections.iter().any(|it| it == section)
     }
@@ -102,6 +125,11 @@ struct Document {
 pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
     options.check()?;
     let mut recorder = Recorder::of("office", options.effort);
+    if let Some(target) = &options.url {
+        recorder.target(Measured::ask(target, options.key.as_deref()));
+        deployed(options, target, &mut recorder, progress)?;
+        return Ok(recorder);
+    }
     if crate::program::find("soffice").is_none() && std::env::var_os("LIBREOFFICE_PATH").is_none() {
         return Err(Error::Missing {
             program: "LibreOffice".to_owned(),
@@ -148,6 +176,35 @@ fn cell_of(name: OfficeName, document: &Document, load: &Load) -> Cell {
     cell.values
         .insert("inputBytes".to_owned(), document.size_bytes as f64);
     cell
+}
+
+/// A service that is already running converts every document.
+fn deployed(
+    options: &Options,
+    target: &Target,
+    recorder: &mut Recorder,
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    let temporary = folder()?;
+    progress("office: writing the documents");
+    for document in write(options, temporary.path())? {
+        progress(&format!("office: {} at {target}", document.name));
+        let content = std::fs::read(&document.path).map_err(Error::file("read", &document.path))?;
+        let request = convert_request(document.name.as_str(), &content, options.key.as_deref());
+        let clients = options.concurrency.max(1);
+        let load = Load::closed(clients, clients, document.samples * clients);
+        let name = OfficeName::Compare {
+            document: document.name,
+            by: By::Platen,
+        };
+        let cell = cell_of(name, &document, &load);
+        let contender = Contender::new(cell, load, None, || {
+            let (mut connection, request) = (target.connect()?, &request);
+            Ok(move || -> Outcome { connection.send(request) })
+        });
+        in_turns(options.effort, vec![contender], recorder)?;
+    }
+    Ok(())
 }
 
 /// Every converter converts every document, interleaved.
@@ -200,7 +257,7 @@ fn rates(
     for document in documents {
         progress(&format!("office: rates of {}", document.name));
         let content = std::fs::read(&document.path).map_err(Error::file("read", &document.path))?;
-        let request = convert_request(document.name.as_str(), &content);
+        let request = convert_request(document.name.as_str(), &content, None);
         let mut contenders = Vec::new();
         for (processes, service) in &services {
             let count = match document.samples {
@@ -226,7 +283,9 @@ fn rates(
 }
 
 /// A conversion by `POST /convert`. Indexes are not updated, as with the other converters.
-fn convert_request(name: &str, content: &[u8]) -> Request {
+fn convert_request(name: &str, content: &[u8], key: Option<&str>) -> Request {
     let path = format!("/convert?filename={name}&update_indexes=false");
-    Request::new("POST", &path, &[("Content-Type", WORD)], content)
+    let mut headers = vec![("Content-Type", WORD)];
+    headers.extend(key.map(|key| ("X-Api-Key", key)));
+    Request::new("POST", &path, &headers, content)
 }

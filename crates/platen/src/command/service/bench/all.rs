@@ -177,6 +177,9 @@ impl Arguments {
         let few = vec!["letter.docx".to_owned(), "small.docx".to_owned()];
         office::Options {
             platen,
+            url: None,
+            key: None,
+            concurrency: 1,
             documents: self.quick(few, Vec::new()),
             effort: self.quick(office::QUICK, office::WHOLE),
             sections: Vec::new(),

@@ -9,7 +9,10 @@ use platen_bench::{
 };
 
 use super::{
-    Place, effort::EffortArguments, environment, finish, platen, progress, target::agree_to_compare,
+    Place,
+    effort::EffortArguments,
+    environment, finish, platen, progress,
+    target::{TargetArguments, agree_to_compare},
 };
 use crate::report::{Failure, OutputArguments};
 
@@ -18,9 +21,10 @@ use crate::report::{Failure, OutputArguments};
 #[command(after_help = "Examples:\n  \
     platen bench office --documents letter.docx --rounds 10\n  \
     platen bench office --unoserver ~/.cache/platen/unoserver --out results\n  \
-    platen bench office --gotenberg http://127.0.0.1:3001\n\n\
+    platen bench office --gotenberg http://127.0.0.1:3001\n  \
+    platen bench office --url https://platen.example.com --api-key KEY --quick --yes\n\n\
     `make bench-office` fetches unoserver first. All candidates use the same LibreOffice and are interleaved; \
-    two rows have a newer one.")]
+    two rows have a newer one. With --url only that service is measured, with the documents.")]
 pub struct Arguments {
     /// Documents: letter.docx, small.docx (2.5 MB), large.docx (14 MB); default: all.
     #[arg(long, value_delimiter = ',')]
@@ -43,9 +47,11 @@ pub struct Arguments {
     /// Program `soffice` of a newer LibreOffice, which is measured beside the installed one.
     #[arg(long, value_name = "FILE", env = "NEWEST_LIBREOFFICE")]
     newest_libreoffice: Option<PathBuf>,
-    /// Send documents to another machine, whose owner agrees.
-    #[arg(long)]
-    yes: bool,
+    /// Clients at a time, with --url.
+    #[arg(long, default_value_t = 1)]
+    concurrency: usize,
+    #[command(flatten)]
+    target: TargetArguments,
     #[command(flatten)]
     effort: EffortArguments,
     #[command(flatten)]
@@ -59,8 +65,15 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         written.map_err(|error| Failure::file("write", &folder.display().to_string(), &error))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let (url, key) = match arguments.target.running()? {
+        Some(it) => (Some(it.target), it.render_key.or(it.key)),
+        None => (None, None),
+    };
     let mut options = Options {
         platen: platen()?,
+        url,
+        key,
+        concurrency: arguments.concurrency,
         documents: arguments.documents.clone(),
         effort: arguments
             .effort
@@ -70,7 +83,16 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         gotenberg: arguments.gotenberg.clone(),
         newest: arguments.newest_libreoffice.clone(),
     };
-    agree(&mut options, arguments.yes)?;
+    if let Some(target) = &options.url {
+        let (cells, clients) = (options.count(), options.concurrency.max(1));
+        options.effort.pack_seconds = TargetArguments::seconds(target, options.effort.pack_seconds);
+        // Each client converts as many as one alone would.
+        let mut load = options.effort;
+        load.samples = load.samples.saturating_mul(clients);
+        let bound = Bound::of(&load, cells, clients, clients);
+        arguments.target.agree(target, bound, output)?;
+    }
+    agree(&mut options, arguments.target.is_agreed())?;
     let environment = environment();
     let recorder = office::run(&options, &progress(output))?;
     finish(recorder, environment, &arguments.place, output)
@@ -78,8 +100,8 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
 
 /// Says what load Gotenberg gets, if it is measured, and bounds it.
 pub(super) fn agree(options: &mut Options, is_agreed: bool) -> Result<(), Failure> {
-    if let Some(url) = &options.gotenberg {
-        let bound = Bound::of(&options.effort, office::documents::NAMES.len(), 1, 1);
+    if let Some(url) = options.compared() {
+        let bound = Bound::of(&options.effort, options.count(), 1, 1);
         options.effort.pack_seconds = agree_to_compare(url, bound, is_agreed)?;
     }
     Ok(())

@@ -25,10 +25,10 @@ pub struct TargetArguments {
     #[arg(long)]
     url: Option<String>,
     /// API key with the admin scope, for the service, in which templates and flows are stored
-    /// first. Also from PLATEN_API_KEY, PULP_ENGINE_ADMIN_KEY or API_KEY_ADMIN.
+    /// first, if any are needed. Also from PLATEN_API_KEY, PULP_ENGINE_ADMIN_KEY or API_KEY_ADMIN.
     #[arg(long, hide_env_values = true)]
     api_key: Option<String>,
-    /// API key for renderings; default: the other one. Also from PULP_ENGINE_RENDER_KEY or
+    /// API key for renderings and conversions; default: the other one. Also from PULP_ENGINE_RENDER_KEY or
     /// API_KEY_RENDER.
     #[arg(long)]
     render_key: Option<String>,
