@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use platen_document::Color;
-use platen_pdf::{NumberedText, Piece, Place, Stamp, Turn};
+use platen_document::{Color, bound::Watermark};
+use platen_pdf::{Anchored, Extent, NumberedText, Piece, Place, Selection, Stamp, StampPage, Turn};
 use platen_render::{Format, RenderOptions};
 use serde_json::json;
 
@@ -24,6 +24,8 @@ const PIXEL: f32 = 0.75;
 const FONT_SIZE: f32 = 24.0;
 /// Part of the page's width that a text or picture without a size takes.
 const PART: f32 = 0.5;
+/// Space of a line below and above its baseline: that of Helvetica's box (Adobe Font Metrics), in ems.
+const LINE: (f32, f32) = (0.225, 0.931);
 
 /// What is drawn on pages.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +36,8 @@ pub enum StampSource {
     Numbered(Vec<Piece>),
     /// A picture: PNG, JPEG, GIF, WebP or SVG.
     Picture(Vec<u8>),
-    /// A PDF file, and its page, from 1.
-    Pdf(Vec<u8>, u32),
+    /// A PDF file, and which page of it.
+    Pdf(Vec<u8>, StampPage),
 }
 
 /// Where the lower left corner of a stamp is, which it is turned around, and how large it is.
@@ -50,8 +52,8 @@ pub struct StampCorner {
 /// How it is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StampLook {
-    /// Pages, as in `1-3,7`; all without it.
-    pub pages: Option<String>,
+    /// Pages; all without it.
+    pub pages: Option<Selection>,
     /// Whether it is above the content of pages, and not below.
     pub above: bool,
     /// Font family of a text; the usual one if it is missing or unknown.
@@ -72,6 +74,9 @@ pub struct StampLook {
     pub size: (Option<f32>, Option<f32>),
     /// Instead of a position, an offset and a size.
     pub corner: Option<StampCorner>,
+    /// Whether `position` is an anchor as pdfcpu has them ([`Anchored`]). A text has the space of a line
+    /// then, and all that has no scale takes half of the page.
+    pub anchored: bool,
     /// Size as a multiple of its own, or, if negative, width as a part of the page's. Without it a
     /// PDF covers the page, and a text or picture takes half of the width.
     pub scale: Option<f32>,
@@ -91,6 +96,7 @@ impl Default for StampLook {
             offset: (0.0, 0.0),
             size: (None, None),
             corner: None,
+            anchored: false,
             scale: None,
         }
     }
@@ -107,7 +113,6 @@ impl Engine {
         look: StampLook,
         options: &RenderOptions,
     ) -> Result<Stamp, Error> {
-        // How large it is without a scale, and what a multiple of its own size is.
         let said = match &source {
             StampSource::Text(text) => Some(text.clone()),
             StampSource::Numbered(_) | StampSource::Picture(_) | StampSource::Pdf(..) => None,
@@ -116,50 +121,27 @@ impl Engine {
             StampSource::Numbered(pieces) => Some(numbered(pieces, &look)?),
             _ => None,
         };
-        let own_of_text = look.font_size.map_or(-PART, |_| 1.0);
-        let (file, page, own, unit) = match source {
+        let measure = Measure::of(&source, &look);
+        let (file, page) = match source {
             StampSource::Text(text) => {
                 let look = (look.font.as_deref(), look.font_size, look.color.to_string());
-                (self.text(&text, look, options)?, 1, Some(own_of_text), 1.0)
+                (self.text(&text, look, options)?, StampPage::Number(1))
             }
-            StampSource::Numbered(_) => (Vec::new(), 1, Some(own_of_text), 1.0),
-            StampSource::Picture(bytes) => {
-                let made = self.picture(&bytes, options)?;
-                (made, 1, Some(-PART), 1.0 / PIXEL)
-            }
-            StampSource::Pdf(bytes, page) => (bytes, page, None, 1.0),
-        };
-        let scale = look
-            .scale
-            .map(|scale| scale * if scale > 0.0 { unit } else { 1.0 });
-        let has_size = look.size.0.is_some() || look.size.1.is_some();
-        let at_position = scale.or(own).or(has_size.then_some(1.0));
-        let place = match (look.corner, at_position) {
-            (Some(StampCorner { at, size }), _) => Place::Corner {
-                at,
-                size,
-                scale: scale.unwrap_or(unit),
-            },
-            (None, None) => Place::Whole,
-            (None, Some(scale)) => Place::At {
-                across: look.position.0,
-                up: look.position.1,
-                offset: look.offset,
-                size: look.size,
-                scale,
-            },
+            StampSource::Numbered(_) => (Vec::new(), StampPage::Number(1)),
+            StampSource::Picture(bytes) => (self.picture(&bytes, options)?, StampPage::Number(1)),
+            StampSource::Pdf(bytes, page) => (bytes, page),
         };
         Ok(Stamp {
             file,
             page,
-            trimmed: own.is_some(),
+            extent: measure.extent,
             text: said,
             numbered,
+            place: measure.place(&look),
             above: look.above,
             pages: look.pages,
             opacity: look.opacity,
             turn: look.turn,
-            place,
         })
     }
 
@@ -189,7 +171,7 @@ impl Engine {
         options: &RenderOptions,
     ) -> Result<Vec<u8>, Error> {
         let line = check_line(text)?;
-        let size = font_size.unwrap_or(FONT_SIZE).clamp(1.0, 500.0);
+        let size = size_of_text(font_size);
         // Wide enough for any characters; what is drawn counts, and not the page.
         let width = (line.chars().count() as f32 + 2.0) * size * 1.6;
         let mut template = json!({
@@ -247,6 +229,79 @@ impl Engine {
             _ => Err(Error::bug("a stamp is no document")),
         }
     }
+}
+
+/// How large a stamp is.
+struct Measure {
+    extent: Extent,
+    /// The scale of one that has none; a PDF covers the page.
+    usual: Option<f32>,
+    /// What a scale is a multiple of, in points.
+    unit: f32,
+    /// Whether it is text.
+    is_text: bool,
+}
+
+impl Measure {
+    fn of(source: &StampSource, look: &StampLook) -> Self {
+        let (extent, usual, unit, is_text) = match source {
+            StampSource::Text(_) | StampSource::Numbered(_) if look.anchored => {
+                let size = size_of_text(look.font_size);
+                // The sheet has the middle of capitals in its own middle.
+                let baseline = Watermark::CAPITALS / 2.0;
+                let (below, above) = (LINE.0 + baseline, LINE.1 - baseline);
+                let line = Extent::Line(below * size, above * size);
+                (line, Some(-PART), 1.0, true)
+            }
+            StampSource::Text(_) | StampSource::Numbered(_) => {
+                let usual = look.font_size.map_or(-PART, |_| 1.0);
+                (Extent::Drawn, Some(usual), 1.0, true)
+            }
+            StampSource::Picture(_) => (Extent::Drawn, Some(-PART), 1.0 / PIXEL, false),
+            StampSource::Pdf(..) => (Extent::Page, look.anchored.then_some(-PART), 1.0, false),
+        };
+        Self {
+            extent,
+            usual,
+            unit,
+            is_text,
+        }
+    }
+
+    fn place(&self, look: &StampLook) -> Place {
+        let (across, up) = look.position;
+        let unit = |scale: f32| if scale > 0.0 { self.unit } else { 1.0 };
+        let scale = look.scale.map(|scale| scale * unit(scale));
+        if let Some(StampCorner { at, size }) = look.corner {
+            let scale = scale.unwrap_or(self.unit);
+            return Place::Corner { at, size, scale };
+        }
+        if look.anchored {
+            return Place::Anchored(Anchored {
+                across,
+                up,
+                offset: look.offset,
+                scale: scale.or(self.usual).unwrap_or(-PART),
+                by_longer_side: !self.is_text,
+            });
+        }
+        let has_size = look.size.0.is_some() || look.size.1.is_some();
+        match scale.or(self.usual).or(has_size.then_some(1.0)) {
+            None => Place::Whole,
+            Some(scale) => Place::At {
+                across,
+                up,
+                offset: look.offset,
+                size: look.size,
+                scale,
+            },
+        }
+    }
+}
+
+/// The font size of a text that may say one, in points.
+fn size_of_text(font_size: Option<f32>) -> f32 {
+    font_size.unwrap_or(FONT_SIZE).clamp(1.0, 500.0)
 }
 
 /// The line of a text, if it has one that is not too long.

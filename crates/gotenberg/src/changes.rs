@@ -6,7 +6,7 @@ use platen_engine::Engine;
 use platen_fault::Code;
 use platen_pdf::{
     Allowed, Attachment, Bookmark, Bookmarks, Metadata, Operations, Optimization, PictureQuality,
-    Printing, Protection, Rotation, Split,
+    Printing, Protection, Rotation, Selection, Split,
 };
 use platen_server::{
     intake::content::{Content, full},
@@ -231,7 +231,7 @@ fn split(values: &mut Values) -> Option<Split> {
             Ok(count) if count > 0 => Some(Split::Every(count)),
             _ => {
                 let why = match span.parse::<i64>() {
-                    Ok(_) => "it is not above 0".to_owned(),
+                    Ok(_) => "value is inferior to 1".to_owned(),
                     Err(_) => not_parsed("Atoi", &span),
                 };
                 values.wrong("splitSpan", &span, &why);
@@ -245,8 +245,8 @@ fn split(values: &mut Values) -> Option<Split> {
             );
             None
         }
-        "pages" if unify => Some(Split::Only(pages(&span))),
-        "pages" => Some(Split::Pages(pages(&span))),
+        "pages" if unify => Some(Split::Only(selection(&span))),
+        "pages" => Some(Split::Pages(selection(&span))),
         _ => {
             let why = "wrong value, expected either 'intervals' or 'pages'";
             values.wrong("splitMode", &mode, why);
@@ -267,8 +267,12 @@ fn names_pages(span: &str) -> bool {
         .all(|part| has_number(part) || has_name(part))
 }
 
-/// Pages in our words: QPDF's and PDFtk's names of the last one are left out.
-fn pages(span: &str) -> String {
+/// Pages as pdfcpu reads them, or else in our words: QPDF's and PDFtk's names of the last one are left
+/// out.
+pub(crate) fn selection(span: &str) -> Selection {
+    if let Some(known) = Selection::of_pdfcpu(span) {
+        return known;
+    }
     let parts = span.split(',').map(|part| {
         let part = part.trim();
         let from = part
@@ -276,11 +280,11 @@ fn pages(span: &str) -> String {
             .or_else(|| part.strip_suffix("-end"));
         from.map_or_else(|| part.to_owned(), |from| format!("{from}-"))
     });
-    parts.collect::<Vec<_>>().join(",")
+    parts.collect::<Vec<_>>().join(",").into()
 }
 
 fn rotation(values: &mut Values) -> Option<Rotation> {
-    let pages = values.text("rotatePages");
+    let pages = values.text("rotatePages").as_deref().map(selection);
     let angle = values.text("rotateAngle")?;
     match angle.as_str() {
         "90" | "180" | "270" => Some(Rotation {
@@ -289,7 +293,11 @@ fn rotation(values: &mut Values) -> Option<Rotation> {
             replaces: false,
         }),
         _ => {
-            values.wrong("rotateAngle", &angle, "it is not 90, 180 or 270");
+            let why = match angle.parse::<i64>() {
+                Ok(_) => "wrong value, expected 90, 180, or 270".to_owned(),
+                Err(_) => not_parsed("Atoi", &angle),
+            };
+            values.wrong("rotateAngle", &angle, &why);
             None
         }
     }

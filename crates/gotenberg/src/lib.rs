@@ -6,6 +6,7 @@ mod archival;
 mod changes;
 mod chromium;
 mod convention;
+mod core_font;
 mod declaration;
 mod download;
 mod failing;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use platen_document::Color;
 use platen_engine::{Engine, StampLook, StampSource};
 use platen_fault::Code;
-use platen_pdf::{Piece, Stamp, Turn};
+use platen_pdf::{Piece, Stamp, StampPage, Turn};
 use platen_render::RenderOptions;
 use platen_server::{
     intake::content::{Content, full},
@@ -14,7 +14,7 @@ use platen_server::{
 };
 use serde_json::{Map, Value as Json};
 
-use crate::{form::Form, value::Values};
+use crate::{changes::selection, core_font::family_of, form::Form, value::Values};
 
 /// Largest number of drawings of one kind.
 const MAX_COUNT: usize = 100;
@@ -53,7 +53,7 @@ impl Marking {
                 (others.each_mut()).map(|all| all.next().filter(|text| !text.is_empty()));
             let marking = Self::of(form, kind, &source, expression.unwrap_or_default());
             let mut look = look_of(options, &mut form.values, &field("Options"));
-            look.pages = pages;
+            look.pages = pages.as_deref().map(selection);
             look.above = kind == "stamp";
             found.extend(marking.map(|source| Self { source, look }));
         }
@@ -104,7 +104,7 @@ impl Marking {
                 }
             }
             Source::Picture(content) => StampSource::Picture(read(content)?),
-            Source::Pdf(content) => StampSource::Pdf(read(content)?, 1),
+            Source::Pdf(content) => StampSource::Pdf(read(content)?, StampPage::Each),
         };
         Ok(engine.stamp(source, self.look, &options)?)
     }
@@ -120,7 +120,7 @@ pub(crate) fn options_of(ticket: &Ticket) -> RenderOptions {
 
 /// Reads the options of one drawing; what is wrong with them is recorded.
 fn look_of(options: Option<String>, values: &mut Values, field: &str) -> StampLook {
-    let mut look = StampLook::default();
+    let mut look = usual_look();
     let options = options.unwrap_or_else(|| "{}".to_owned());
     let Ok(options) = serde_json::from_str::<Map<String, Json>>(&options) else {
         values.mistake(format!("form field '{field}' is invalid"));
@@ -137,6 +137,15 @@ fn look_of(options: Option<String>, values: &mut Values, field: &str) -> StampLo
         }
     }
     look
+}
+
+/// How pdfcpu draws what has no options.
+fn usual_look() -> StampLook {
+    StampLook {
+        turn: Turn::Upwards,
+        anchored: true,
+        ..StampLook::default()
+    }
 }
 
 /// Names of options in pdfcpu.
@@ -176,7 +185,7 @@ fn whole_name(name: &str) -> Option<&'static str> {
 fn set(look: &mut StampLook, name: &str, text: &str) -> Option<()> {
     let number = || text.parse::<f32>().ok().filter(|number| number.is_finite());
     match whole_name(name)? {
-        "fontname" => look.font = Some(text.to_owned()),
+        "fontname" => look.font = Some(family_of(text).unwrap_or(text).to_owned()),
         "points" => look.font_size = Some(number().filter(|it| (1.0..=500.0).contains(it))?),
         "color" | "fillcolor" | "strokecolor" => look.color = color(text)?,
         "opacity" => look.opacity = number().filter(|it| (0.0..=1.0).contains(it))?,
@@ -195,21 +204,24 @@ fn set(look: &mut StampLook, name: &str, text: &str) -> Option<()> {
             let mut next = || both.next()?.parse::<f32>().ok().filter(|it| it.is_finite());
             look.offset = (next()?, next()?);
         }
-        "scalefactor" => {
-            let (factor, kind) = text.split_once(' ').unwrap_or((text, "rel"));
-            let factor = factor
-                .parse::<f32>()
-                .ok()
-                .filter(|it| *it > 0.0 && *it <= 100.0)?;
-            look.scale = Some(match kind.trim() {
-                "abs" => factor,
-                "rel" => -factor.min(1.0),
-                _ => return None,
-            });
-        }
+        "scalefactor" => look.scale = Some(scale(text)?),
         _ => return None,
     }
     Some(())
+}
+
+/// A factor of the own size, or, negative, a part of the page's. Without a word it is a part if it can
+/// be one.
+fn scale(text: &str) -> Option<f32> {
+    let (factor, kind) = text.split_once(' ').unwrap_or((text, ""));
+    let factor = factor.parse::<f32>().ok();
+    let factor = factor.filter(|it| *it > 0.0 && *it <= 100.0)?;
+    match kind.trim() {
+        "a" | "abs" | "absolute" => Some(factor),
+        "r" | "rel" | "relative" if factor <= 1.0 => Some(-factor),
+        "" => Some(if factor <= 1.0 { -factor } else { factor }),
+        _ => None,
+    }
 }
 
 /// A color as `#808080`, a name, or three numbers from 0 to 1.
@@ -267,9 +279,15 @@ mod tests {
         assert_eq!((look.font_size, look.scale), (Some(48.0), Some(0.5)));
         assert_eq!((look.position, look.offset), ((0.0, 1.0), (10.0, -20.0)));
         assert_eq!(look.turn, Turn::Degrees(45.0));
+        assert_eq!(look.font.as_deref(), Some("Liberation Sans"));
+        for (text, factor) in [("0.4", -0.4), ("2", 2.0), ("1 a", 1.0), ("1 rel", -1.0)] {
+            assert_eq!(scale(text), Some(factor), "{text}");
+        }
         for (name, text) in [
             ("opacity", "2"),
             ("scale", "0"),
+            ("scale", "2 rel"),
+            ("scale", "1 foo"),
             ("position", "x"),
             ("color", "1 2 3"),
             ("points", "NaN"),

@@ -7,11 +7,12 @@ use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 
 use crate::{
     Error, Limits,
+    imported_page::{Extent, Importer},
     merge::sign,
     open::{open, save},
     operations::{FileError, NamedFile, of},
     signature::is_signed,
-    stamp::{Copier, at_corner},
+    stamp::at_corner,
 };
 
 /// Maximum number of pages that are drawn, and of new ones.
@@ -155,14 +156,14 @@ fn copy(
         return Err(Error::Signed);
     }
     let pages: Vec<ObjectId> = source.page_iter().collect();
-    let mut copier = Copier::new(&source);
+    let mut importer = Importer::new(&source);
     let copied = numbers.iter().map(|number| {
         checkpoint();
         let page = (*number as usize)
             .checked_sub(1)
             .and_then(|at| pages.get(at));
         let page = page.ok_or_else(|| Error::BadPages(number.to_string()))?;
-        Ok((*number, copier.import(document, *page, false)?))
+        Ok((*number, importer.import(document, *page, Extent::Page)?))
     });
     copied.collect()
 }

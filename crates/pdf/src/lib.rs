@@ -20,6 +20,7 @@ mod field;
 mod fill;
 mod flate;
 mod flatten;
+mod imported_page;
 mod info;
 mod joined;
 mod large;
@@ -38,6 +39,7 @@ mod protect;
 mod redact;
 mod repair;
 mod rotate;
+mod selection;
 mod signature;
 mod stamp;
 mod stamp_text;
@@ -59,6 +61,7 @@ pub use self::{
         read_fields_on,
     },
     flatten::flatten,
+    imported_page::Extent,
     info::{Info, read_info},
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
@@ -75,12 +78,13 @@ pub use self::{
     redact::Region,
     repair::repair,
     rotate::Rotation,
+    selection::Selection,
     signature::{
         Appearance, Certification, Change, Evidence, NewSignature, Prepared, Signature,
         SignaturePlace, add_evidence, changes_since, prepare_signature, read_evidence,
         read_signatures,
     },
-    stamp::{Place, Stamp, Turn},
+    stamp::{Anchored, Place, Stamp, StampPage, Turn},
     text::{PageText, TextParts, read_text, read_text_parts},
     xmp::{Extension, extension_schemas},
 };

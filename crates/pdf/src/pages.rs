@@ -1,7 +1,5 @@
 //! Splits files by pages.
 
-use std::collections::HashSet;
-
 use lopdf::{Document, ObjectId};
 
 use crate::{
@@ -10,6 +8,7 @@ use crate::{
     copy::{Copy, Origin, Target},
     merge::newest,
     open::{open, save},
+    selection::{Selection, chosen, named},
     signature::take_signatures,
 };
 
@@ -18,10 +17,10 @@ use crate::{
 pub enum Split {
     /// Files of this many pages each.
     Every(usize),
-    /// One file for each of the named pages, such as `1-3,7`.
-    Pages(String),
-    /// One file of the named pages, in the order in which they are named.
-    Only(String),
+    /// One file for each of the chosen pages.
+    Pages(Selection),
+    /// One file of the chosen pages.
+    Only(Selection),
     /// One file for each of these, each of the pages that it names.
     Ranges(Vec<String>),
 }
@@ -68,7 +67,7 @@ pub(crate) fn split_between(
     let pages: Vec<ObjectId> = source.page_iter().collect();
     let parts: Vec<Vec<ObjectId>> = match how {
         Split::Every(count) => pages.chunks((*count).max(1)).map(<[_]>::to_vec).collect(),
-        Split::Only(text) => vec![named(text, &pages, limits)?],
+        Split::Only(selection) => vec![one_or_more(selection, &pages, limits)?],
         Split::Ranges(texts) if texts.is_empty() || texts.len() > limits.pages => {
             return Err(Error::BadPages(format!("{} ranges", texts.len())));
         }
@@ -79,8 +78,8 @@ pub(crate) fn split_between(
             });
             parts.collect::<Result<_, _>>()?
         }
-        Split::Pages(text) => {
-            let pages = named(text, &pages, limits)?.into_iter();
+        Split::Pages(selection) => {
+            let pages = one_or_more(selection, &pages, limits)?.into_iter();
             pages.map(|page| vec![page]).collect()
         }
     };
@@ -90,6 +89,21 @@ pub(crate) fn split_between(
         extract(&source, &origin, part)
     });
     extracted.collect()
+}
+
+/// The chosen pages; an error if there are none, as a file has pages.
+fn one_or_more(
+    selection: &Selection,
+    pages: &[ObjectId],
+    limits: &Limits,
+) -> Result<Vec<ObjectId>, Error> {
+    let found = selection.of(pages, limits)?;
+    match found.is_empty() {
+        true => Err(Error::BadPages(
+            selection.text().chars().take(100).collect(),
+        )),
+        false => Ok(found),
+    }
 }
 
 fn extract(source: &Document, origin: &Origin<'_>, chosen: &[ObjectId]) -> Result<Vec<u8>, Error> {
@@ -104,103 +118,4 @@ fn extract(source: &Document, origin: &Origin<'_>, chosen: &[ObjectId]) -> Resul
     let mut document = target.finish();
     take_signatures(&mut document);
     save(&mut document, true)
-}
-
-/// The pages that `text` names; all without it.
-pub(crate) fn chosen(
-    text: Option<&str>,
-    pages: &[ObjectId],
-    limits: &Limits,
-) -> Result<Vec<ObjectId>, Error> {
-    match text.map(str::trim) {
-        None | Some("") => Ok(pages.to_vec()),
-        Some(text) => named(text, pages, limits),
-    }
-}
-
-/// Parses page ranges such as `1-3,7`; `5-` extends to the last page. `all`, `odd`, `even` and `last`
-/// name pages, too, and `!` leaves out those that follow it: of all, where nothing else is named. A
-/// page that is named twice is included once.
-fn named(text: &str, pages: &[ObjectId], limits: &Limits) -> Result<Vec<ObjectId>, Error> {
-    let wrong = || Error::BadPages(text.chars().take(100).collect());
-    // A short text may name all pages again and again.
-    let mut left = limits.pages.saturating_mul(4);
-    let mut found = Vec::new();
-    let mut seen = HashSet::new();
-    let mut left_out = HashSet::new();
-    let mut is_of_all = true;
-    for part in text.split(',') {
-        let (is_left_out, part) = match part.trim().strip_prefix('!') {
-            Some(part) => (true, part),
-            None => (false, part),
-        };
-        let (first, last, step) = range(part.trim(), pages.len()).ok_or_else(wrong)?;
-        left = left.checked_sub(last - first + 1).ok_or_else(wrong)?;
-        let some = pages[first - 1..last].iter().step_by(step).copied();
-        if is_left_out {
-            left_out.extend(some);
-        } else {
-            is_of_all = false;
-            found.extend(some.filter(|page| seen.insert(*page)));
-        }
-    }
-    if is_of_all {
-        found = pages.to_vec();
-    }
-    found.retain(|page| !left_out.contains(page));
-    match found.is_empty() {
-        true => Err(wrong()),
-        false => Ok(found),
-    }
-}
-
-/// The first and the last page that a part of page ranges names, and each which of them.
-fn range(part: &str, count: usize) -> Option<(usize, usize, usize)> {
-    let number = |text: &str| {
-        let number = text.trim().parse::<usize>().ok();
-        number.filter(|number| (1..=count).contains(number))
-    };
-    let (first, last) = match (part, part.split_once('-')) {
-        ("all", _) => (1, count),
-        ("odd", _) => return (count >= 1).then_some((1, count, 2)),
-        ("even", _) => return (count >= 2).then_some((2, count, 2)),
-        ("last", _) => (count, count),
-        (_, None) => (number(part)?, number(part)?),
-        (_, Some((first, last))) if last.trim().is_empty() => (number(first)?, count),
-        (_, Some((first, last))) => (number(first)?, number(last)?),
-    };
-    (1 <= first && first <= last).then_some((first, last, 1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_are_named_in_ranges() {
-        let pages: Vec<ObjectId> = (1..=9).map(|number| (number, 0)).collect();
-        let limits = Limits::default();
-        let numbers = |text: &str| {
-            let found = named(text, &pages, &limits).ok()?;
-            Some(found.iter().map(|id| id.0).collect::<Vec<u32>>())
-        };
-        assert_eq!(numbers("1-3, 7"), Some(vec![1, 2, 3, 7]));
-        assert_eq!(numbers("8-,2,8"), Some(vec![8, 9, 2]));
-        assert_eq!(numbers("last,odd"), Some(vec![9, 1, 3, 5, 7]));
-        assert_eq!(numbers("even"), Some(vec![2, 4, 6, 8]));
-        assert_eq!(numbers("!1, !5-"), Some(vec![2, 3, 4]));
-        assert_eq!(numbers("3,1-4,!2"), Some(vec![3, 1, 4]));
-        let many = ["all"; 5];
-        let few = Limits {
-            pages: 9,
-            ..Limits::default()
-        };
-        assert!(super::named(&many[..4].join(","), &pages, &few).is_ok());
-        assert!(super::named(&many.join(","), &pages, &few).is_err());
-        for wrong in [
-            "", "0", "10", "3-1", "a", "1-10", "-2", "!all", "2,!2", "!", "!!1", "ODD",
-        ] {
-            assert_eq!(numbers(wrong), None, "{wrong}");
-        }
-    }
 }

@@ -8,8 +8,8 @@ use crate::{
     Error, Limits, NamedFile,
     copy::inherited,
     open::{dictionary as dictionary_of, open, value},
-    pages::chosen,
     picture::{Coded, Samples, coded, number, samples, size},
+    selection::chosen,
 };
 
 /// Maximum number of pictures of a file.

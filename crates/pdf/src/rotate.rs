@@ -2,7 +2,7 @@
 
 use lopdf::{Document, ObjectId};
 
-use crate::{Error, Limits, copy::inherited, open::resolve, pages::chosen};
+use crate::{Error, Limits, copy::inherited, open::resolve, selection::Selection};
 
 /// How pages are turned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,8 +11,8 @@ pub struct Rotation {
     pub degrees: u16,
     /// Whether `degrees`, which may be 0 then, replaces how a page is turned already.
     pub replaces: bool,
-    /// Which pages, as in `1-3,7`; all without it.
-    pub pages: Option<String>,
+    /// Which pages; all without it.
+    pub pages: Option<Selection>,
 }
 
 /// Turns the pages of `document`.
@@ -26,7 +26,7 @@ pub(crate) fn rotate(
         return Err(Error::BadAngle(rotation.degrees));
     }
     let pages: Vec<ObjectId> = document.page_iter().collect();
-    for id in chosen(rotation.pages.as_deref(), &pages, limits)? {
+    for id in Selection::or_all(rotation.pages.as_ref(), &pages, limits)? {
         let page = document.get_dictionary(id)?;
         let before = inherited(document, page, b"Rotate");
         let before = before.as_ref().and_then(|it| resolve(document, it));

@@ -1,53 +1,59 @@
 //! Stamps and watermarks: a page of a PDF file, drawn above or below the content of pages.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    f32::consts::FRAC_PI_2,
+};
 
-use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
+use lopdf::{Document, ObjectId};
 
 use crate::{
     Error, Limits,
-    copy::inherited,
-    drawn::{drawn_area, times},
+    drawn::times,
+    imported_page::{Extent, Importer, import, rotation_of},
     numbered::{NumberedText, Setter},
-    open::{open, resolve, value},
+    open::open,
     overlay::{Drawing, Layer, overlay},
-    page_form::{LEFT_OUT, MAX_CONTENT, area, matrix_of, unmarked},
-    pages::chosen,
+    page_form::area,
+    selection::Selection,
     stamp_text::text_form,
 };
 
-/// Maximum number of objects that the page of a stamp refers to.
-const MAX_OBJECTS: usize = 50_000;
 /// Maximum number of pages that get a text of their own.
 const MAX_NUMBERED: usize = 2_000;
-/// Maximum depth of its objects.
-const MAX_DEPTH: usize = 50;
-/// Maximum size of the decompressed content of all pages that are copied from a file, in bytes.
-const MAX_ALL_CONTENT: usize = 256 << 20;
 
 /// A page of a PDF file, drawn on pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stamp {
     /// The PDF file.
     pub file: Vec<u8>,
-    /// Its page that is drawn, from 1.
-    pub page: u32,
-    /// Whether what its page draws counts as its size, and not the page.
-    pub trimmed: bool,
+    /// Which page of it is drawn.
+    pub page: StampPage,
+    /// What of its page counts as its size.
+    pub extent: Extent,
     /// What it says, if its page draws that without text: readers find and copy it.
     pub text: Option<String>,
     /// Instead of `file` and `text`: a text that is set anew for each page.
     pub numbered: Option<NumberedText>,
     /// Whether it is drawn above the content, and not below it.
     pub above: bool,
-    /// Pages that it is drawn on, as in `1-3,7`; all without it.
-    pub pages: Option<String>,
+    /// Pages that it is drawn on; all without it.
+    pub pages: Option<Selection>,
     /// From 0, which is invisible, to 1.
     pub opacity: f32,
     /// How it is turned.
     pub turn: Turn,
     /// Where on the page.
     pub place: Place,
+}
+
+/// Which page of its file a stamp draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StampPage {
+    /// The same on all pages: this one, from 1.
+    Number(u32),
+    /// The first on the first page, the second on the second; the last one on all pages after it.
+    Each,
 }
 
 /// How a stamp is turned.
@@ -91,6 +97,8 @@ pub enum Place {
         /// width as a part of the page's.
         scale: f32,
     },
+    /// At an anchor of the page, as pdfcpu places it.
+    Anchored(Anchored),
     /// With its lower left corner at a point, which it is turned around.
     Corner {
         /// To the right of the lower left corner of the page and above it, in points.
@@ -100,6 +108,23 @@ pub enum Place {
         /// Size as a multiple of its own, without a width and a height.
         scale: f32,
     },
+}
+
+/// At an anchor of the page, as pdfcpu places it: turned around its middle, which stays where it would
+/// be without the turn, except that a quarter turn keeps to the edges. Along a line of the page lies
+/// its longer side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Anchored {
+    /// Across: 0 is at the left edge, 0.5 in the middle, 1 at the right edge.
+    pub across: f32,
+    /// Upwards: 0 is at the bottom, 0.5 in the middle, 1 at the top.
+    pub up: f32,
+    /// Moved to the right and upwards by so many points.
+    pub offset: (f32, f32),
+    /// Size as a multiple of its own, or else, if negative, its width as a part of the page's.
+    pub scale: f32,
+    /// Whether a negative `scale` of what is higher than wide is its height as a part of the page's.
+    pub by_longer_side: bool,
 }
 
 /// What a stamp draws.
@@ -122,15 +147,28 @@ pub(crate) fn draw(
         return Err(Error::BadStamp("has an opacity below 0 or above 1"));
     }
     let pages: Vec<ObjectId> = document.page_iter().collect();
-    let wanted = chosen(stamp.pages.as_deref(), &pages, limits)?;
-    let Some(text) = &stamp.numbered else {
-        let said = stamp.text.as_deref();
-        let picture = picture(document, stamp, (stamp.file.as_slice(), said), limits)?;
-        for page in wanted {
-            put(document, page, stamp, &picture)?;
+    let wanted = Selection::or_all(stamp.pages.as_ref(), &pages, limits)?;
+    match (&stamp.numbered, stamp.page) {
+        (Some(text), _) => draw_numbered(document, stamp, text, (&pages, wanted), limits, setter),
+        (None, StampPage::Each) => draw_each(document, stamp, (&pages, wanted), limits, setter),
+        (None, StampPage::Number(number)) => {
+            let file = (stamp.file.as_slice(), number, stamp.text.as_deref());
+            let picture = picture(document, stamp.extent, file, limits)?;
+            let put = |page| put(document, page, stamp, &picture);
+            wanted.into_iter().try_for_each(put)
         }
-        return Ok(());
-    };
+    }
+}
+
+/// Draws the text of each page.
+fn draw_numbered(
+    document: &mut Document,
+    stamp: &Stamp,
+    text: &NumberedText,
+    (pages, wanted): (&[ObjectId], Vec<ObjectId>),
+    limits: &Limits,
+    setter: &Setter<'_>,
+) -> Result<(), Error> {
     if wanted.len() > MAX_NUMBERED {
         return Err(Error::TooLarge {
             what: "pages that get their number",
@@ -138,7 +176,7 @@ pub(crate) fn draw(
             most: MAX_NUMBERED,
         });
     }
-    let numbers: HashMap<ObjectId, usize> = pages.iter().copied().zip(1..).collect();
+    let numbers = numbers(pages);
     let mut set: HashMap<String, Picture> = HashMap::new();
     for page in wanted {
         let number = numbers.get(&page).copied().unwrap_or_default();
@@ -148,8 +186,8 @@ pub(crate) fn draw(
             Entry::Vacant(free) => {
                 (setter.checkpoint)();
                 let file = (setter.set)(text, free.key())?;
-                let file = (file.as_slice(), Some(free.key().as_str()));
-                let drawn = picture(document, stamp, file, limits)?;
+                let file = (file.as_slice(), 1, Some(free.key().as_str()));
+                let drawn = picture(document, stamp.extent, file, limits)?;
                 free.insert(drawn)
             }
         };
@@ -158,18 +196,54 @@ pub(crate) fn draw(
     Ok(())
 }
 
-/// Copies what a stamp draws from its file.
-fn picture(
+/// Draws on each page the page of the stamp's file with its number.
+fn draw_each(
     document: &mut Document,
     stamp: &Stamp,
-    (file, said): (&[u8], Option<&str>),
+    (pages, wanted): (&[ObjectId], Vec<ObjectId>),
+    limits: &Limits,
+    setter: &Setter<'_>,
+) -> Result<(), Error> {
+    let source = open(&stamp.file, limits)?;
+    let own: Vec<ObjectId> = source.page_iter().collect();
+    let mut importer = Importer::new(&source);
+    let numbers = numbers(pages);
+    let mut drawn: HashMap<usize, Picture> = HashMap::new();
+    for page in wanted {
+        let number = numbers.get(&page).copied().unwrap_or(1).min(own.len());
+        let picture = match drawn.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => {
+                (setter.checkpoint)();
+                let own = own.get(number.wrapping_sub(1)).copied();
+                let own = own.ok_or(Error::BadStamp("has no pages"))?;
+                let (form, size) = importer.import(document, own, stamp.extent)?;
+                let text = None;
+                free.insert(Picture { form, size, text })
+            }
+        };
+        put(document, page, stamp, picture)?;
+    }
+    Ok(())
+}
+
+/// The numbers of pages, from 1.
+fn numbers(pages: &[ObjectId]) -> HashMap<ObjectId, usize> {
+    pages.iter().copied().zip(1..).collect()
+}
+
+/// Copies what a stamp draws from a page of a file, from 1, which says a text.
+fn picture(
+    document: &mut Document,
+    extent: Extent,
+    (file, number, said): (&[u8], u32, Option<&str>),
     limits: &Limits,
 ) -> Result<Picture, Error> {
     let source = open(file, limits)?;
-    let Some(page) = source.page_iter().nth((stamp.page.max(1) - 1) as usize) else {
+    let Some(page) = source.page_iter().nth((number.max(1) - 1) as usize) else {
         return Err(Error::BadStamp("has no page of this number"));
     };
-    let (form, size) = import(document, &source, page, stamp.trimmed)?;
+    let (form, size) = import(document, &source, page, extent)?;
     let text = said.and_then(|text| text_form(document, text));
     Ok(Picture { form, size, text })
 }
@@ -219,23 +293,14 @@ pub(crate) fn view(document: &Document, page: ObjectId) -> Result<((f32, f32), [
     })
 }
 
-fn rotation_of(document: &Document, page: &Dictionary) -> i64 {
-    let rotation = inherited(document, page, b"Rotate");
-    let rotation = rotation.as_ref().and_then(|it| resolve(document, it));
-    let rotation = rotation.and_then(|it| it.as_i64().ok());
-    rotation.unwrap_or(0).rem_euclid(360)
-}
-
 /// The transformation of the unit square to the place of a stamp on a page.
 fn place(stamp: &Stamp, own: (f32, f32), page: (f32, f32)) -> [f32; 6] {
     let turn = stamp.turn.on(page);
-    let (sin, cos) = turn.sin_cos();
-    let around =
-        |(w, h): (f32, f32)| (w * cos.abs() + h * sin.abs(), w * sin.abs() + h * cos.abs());
     let (size, across, up, offset) = match stamp.place {
         Place::Corner { at, size, scale } => return at_corner(at, sized(own, size, scale), turn),
+        Place::Anchored(anchor) => return anchored(anchor, stamp.turn, own, page),
         Place::Whole => {
-            let (w, h) = around(own);
+            let (w, h) = around(own, turn);
             let scale = (page.0 / w).min(page.1 / h);
             (sized(own, (None, None), scale), 0.5, 0.5, (0.0, 0.0))
         }
@@ -253,10 +318,56 @@ fn place(stamp: &Stamp, own: (f32, f32), page: (f32, f32)) -> [f32; 6] {
             (sized(own, size, scale), across, up, offset)
         }
     };
-    let (w, h) = around(size);
-    let x = w / 2.0 + (page.0 - w) * across + offset.0;
-    let y = h / 2.0 + (page.1 - h) * up + offset.1;
-    let (w, h) = size;
+    let middle = middle(around(size, turn), page, (across, up), offset);
+    turned(size, middle, turn)
+}
+
+/// The same at an anchor.
+fn anchored(anchor: Anchored, turn: Turn, own: (f32, f32), page: (f32, f32)) -> [f32; 6] {
+    // A square is not, whatever its sides are rounded to.
+    let is_tall = own.1 > own.0 * 1.001;
+    let scale = match anchor.scale {
+        part if part < 0.0 && is_tall && anchor.by_longer_side => -part * page.1 / own.1,
+        part if part < 0.0 => -part * page.0 / own.0,
+        times => times,
+    };
+    let size = sized(own, (None, None), scale);
+    let along = turn.on(page);
+    let angle = match turn {
+        Turn::Upwards if is_tall => along - FRAC_PI_2,
+        Turn::Downwards if is_tall => along + FRAC_PI_2,
+        _ => along,
+    };
+    let taken = match turn {
+        Turn::Degrees(degrees) if degrees.abs() == 90.0 => (size.1, size.0),
+        _ => size,
+    };
+    let place = (anchor.across, anchor.up);
+    turned(size, middle(taken, page, place, anchor.offset), angle)
+}
+
+/// Width and height of the upright rectangle around one of this size that is turned.
+fn around((wide, high): (f32, f32), turn: f32) -> (f32, f32) {
+    let (sin, cos) = (turn.sin().abs(), turn.cos().abs());
+    (wide * cos + high * sin, wide * sin + high * cos)
+}
+
+/// The middle of what takes so much space at a place of the page.
+fn middle(
+    (wide, high): (f32, f32),
+    page: (f32, f32),
+    (across, up): (f32, f32),
+    offset: (f32, f32),
+) -> (f32, f32) {
+    (
+        wide / 2.0 + (page.0 - wide) * across + offset.0,
+        high / 2.0 + (page.1 - high) * up + offset.1,
+    )
+}
+
+/// The transformation of the unit square to a size, turned around its middle.
+fn turned((w, h): (f32, f32), (x, y): (f32, f32), turn: f32) -> [f32; 6] {
+    let (sin, cos) = turn.sin_cos();
     times(
         [w, 0.0, 0.0, h, -w / 2.0, -h / 2.0],
         [cos, sin, -sin, cos, x, y],
@@ -278,165 +389,4 @@ fn sized((wide, high): (f32, f32), size: (Option<f32>, Option<f32>), scale: f32)
 pub(crate) fn at_corner((x, y): (f32, f32), (w, h): (f32, f32), turn: f32) -> [f32; 6] {
     let (sin, cos) = turn.sin_cos();
     times([w, 0.0, 0.0, h, 0.0, 0.0], [cos, sin, -sin, cos, x, y])
-}
-
-/// Copies a page of `source` as a form XObject that fills the unit square. Returns its size as it
-/// is shown, in points.
-pub(crate) fn import(
-    document: &mut Document,
-    source: &Document,
-    page: ObjectId,
-    trimmed: bool,
-) -> Result<(ObjectId, (f32, f32)), Error> {
-    Copier::new(source).import(document, page, trimmed)
-}
-
-/// Copies objects of a stamp.
-pub(crate) struct Copier<'s> {
-    source: &'s Document,
-    places: HashMap<ObjectId, ObjectId>,
-    waiting: Vec<(ObjectId, ObjectId)>,
-    /// Bytes of the content of pages so far.
-    content: usize,
-}
-
-impl<'s> Copier<'s> {
-    pub(crate) fn new(source: &'s Document) -> Self {
-        Self {
-            source,
-            places: HashMap::new(),
-            waiting: Vec::new(),
-            content: 0,
-        }
-    }
-
-    /// Copies a page as [`import`] does. What several pages share is copied once.
-    pub(crate) fn import(
-        &mut self,
-        document: &mut Document,
-        page: ObjectId,
-        trimmed: bool,
-    ) -> Result<(ObjectId, (f32, f32)), Error> {
-        let source = self.source;
-        let page_of = source.get_dictionary(page)?;
-        let content = source.get_page_content_with_limit(page, MAX_CONTENT);
-        let content = content.map_err(|_| {
-            Error::Malformed("the content of a page is damaged or larger than 4 MiB")
-        })?;
-        self.content += content.len();
-        if self.content > MAX_ALL_CONTENT {
-            return Err(Error::TooLarge {
-                what: "bytes of content",
-                count: self.content,
-                most: MAX_ALL_CONTENT,
-            });
-        }
-        let mut area = area(source, page_of)?;
-        if trimmed {
-            let drawn = drawn_area(&content)?;
-            area = drawn.ok_or(Error::BadStamp(
-                "draws nothing: does a font have its characters?",
-            ))?;
-        }
-        let rotation = rotation_of(source, page_of);
-        let numbers = |numbers: &[f32]| -> Object {
-            Object::Array(numbers.iter().map(|it| Object::Real(*it)).collect())
-        };
-        let resources = inherited(source, page_of, b"Resources");
-        let resources = match resources.as_ref().and_then(|it| resolve(source, it)) {
-            Some(resources) => self.object(document, resources, 0)?,
-            None => Dictionary::new().into(),
-        };
-        let mut form = dictionary! {
-            "Type" => "XObject",
-            "Subtype" => "Form",
-            "BBox" => numbers(&area),
-            "Matrix" => numbers(&matrix_of(area, rotation)),
-            "Resources" => resources,
-            // What overlaps within it is one picture where it is translucent.
-            "Group" => dictionary! { "S" => "Transparency" },
-        };
-        if let Some(group) = value(source, page_of, b"Group") {
-            let group = self.object(document, group, 0)?;
-            form.set("Group", group);
-        }
-        self.drain(document)?;
-        let mut stream = Stream::new(form, unmarked(&content)?);
-        stream.compress()?;
-        let [left, bottom, right, top] = area;
-        let (wide, high) = (right - left, top - bottom);
-        let size = match rotation {
-            90 | 270 => (high, wide),
-            _ => (wide, high),
-        };
-        Ok((document.add_object(stream), size))
-    }
-
-    fn drain(&mut self, document: &mut Document) -> Result<(), Error> {
-        while let Some((from, to)) = self.waiting.pop() {
-            if self.places.len() > MAX_OBJECTS {
-                return Err(Error::TooLarge {
-                    what: "objects of a stamp",
-                    count: self.places.len(),
-                    most: MAX_OBJECTS,
-                });
-            }
-            let copy = match self.source.objects.get(&from) {
-                Some(object) => self.object(document, object, 0)?,
-                None => Object::Null,
-            };
-            document.objects.insert(to, copy);
-        }
-        Ok(())
-    }
-
-    fn object(
-        &mut self,
-        document: &mut Document,
-        object: &Object,
-        depth: usize,
-    ) -> Result<Object, Error> {
-        if depth > MAX_DEPTH {
-            return Err(Error::Malformed("its objects are nested too deep"));
-        }
-        Ok(match object {
-            Object::Reference(id) => match self.places.get(id) {
-                Some(place) => (*place).into(),
-                None => {
-                    let place = document.new_object_id();
-                    self.places.insert(*id, place);
-                    self.waiting.push((*id, place));
-                    place.into()
-                }
-            },
-            Object::Array(array) => {
-                let copies = array.iter().map(|it| self.object(document, it, depth + 1));
-                Object::Array(copies.collect::<Result<_, _>>()?)
-            }
-            Object::Dictionary(dictionary) => self.dictionary(document, dictionary, depth)?.into(),
-            Object::Stream(stream) => {
-                let mut copy = stream.clone();
-                copy.dict = self.dictionary(document, &stream.dict, depth)?;
-                copy.dict.set("Length", stream.content.len() as i64);
-                copy.into()
-            }
-            plain => plain.clone(),
-        })
-    }
-
-    fn dictionary(
-        &mut self,
-        document: &mut Document,
-        source: &Dictionary,
-        depth: usize,
-    ) -> Result<Dictionary, Error> {
-        let mut copy = Dictionary::new();
-        for (key, object) in source {
-            if !LEFT_OUT.contains(&key.as_slice()) {
-                let made = self.object(document, object, depth + 1)?;
-                copy.set(key.clone(), made);
-            }
-        }
-        Ok(copy)
-    }
 }

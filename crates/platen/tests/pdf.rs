@@ -99,6 +99,13 @@ fn files_are_changed_and_described() {
     done(folder, &[&numbers[..], &["-o", "numbered.pdf"]].concat());
     let said = done(folder, &["pdf", "text", "numbered.pdf"]);
     assert!(said.contains("1/2") && said.contains("2/2"), "{said}");
+    let letterhead = ["pdf", "stamp", "two.pdf", "--file", "numbered.pdf"];
+    done(
+        folder,
+        &[&letterhead[..], &["--each-page", "-o", "both.pdf"]].concat(),
+    );
+    let said = done(folder, &["pdf", "text", "both.pdf"]);
+    assert!(said.contains("1/2") && said.contains("2/2"), "{said}");
     done(
         folder,
         &[

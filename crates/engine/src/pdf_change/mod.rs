@@ -318,7 +318,7 @@ impl Engine {
                 pages,
                 ranges,
             } => operations.split = Some(split(every, pages, ranges)?),
-            PdfChange::Select { pages } => operations.split = Some(Split::Only(pages)),
+            PdfChange::Select { pages } => operations.split = Some(Split::Only(pages.into())),
             PdfChange::Rotate {
                 degrees,
                 pages,
@@ -388,7 +388,7 @@ fn redactions(regions: Vec<Region>) -> Result<Vec<Region>, PdfChangeError> {
 fn rotation(degrees: u16, pages: Option<String>, replaces: bool) -> Rotation {
     Rotation {
         degrees,
-        pages,
+        pages: pages.map(Into::into),
         replaces,
     }
 }
@@ -400,7 +400,7 @@ fn split(
 ) -> Result<Split, PdfChangeError> {
     match (every, pages, ranges) {
         (Some(every), None, None) if every > 0 => Ok(Split::Every(every)),
-        (None, Some(pages), None) => Ok(Split::Pages(pages)),
+        (None, Some(pages), None) => Ok(Split::Pages(pages.into())),
         (None, None, Some(ranges)) => Ok(Split::Ranges(ranges)),
         _ => Err(wrong(
             "`split` takes one of `every`, above 0, `pages` and `ranges`",

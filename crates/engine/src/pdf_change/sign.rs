@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use platen_pades::{KeyFile, Level, Signer, Signing, add_timestamp, sign};
-use platen_pdf::{Appearance, Certification, FileError, Limits, NamedFile, SignaturePlace};
+use platen_pdf::{Appearance, Certification, Extent, FileError, Limits, NamedFile, SignaturePlace};
 use platen_render::RenderOptions;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -228,30 +228,30 @@ impl Engine {
                 "`box` is left, bottom, width and height in points; sizes are from 1 to {MAX_SIZE}"
             )));
         }
-        let (file, trimmed) = self.look(change, (width, height), context)?;
+        let (file, extent) = self.look(change, (width, height), context)?;
         Ok(Some(Appearance {
             file,
-            trimmed,
+            extent,
             place,
             is_needed,
         }))
     }
 
-    /// A PDF that shows the signature, and whether what it draws counts as its size.
+    /// A PDF that shows the signature, and what of it counts as its size.
     fn look(
         &self,
         change: &SignChange,
         (width, height): (f32, f32),
         context: &AppearanceContext<'_>,
-    ) -> Result<(Vec<u8>, bool), PdfChangeError> {
+    ) -> Result<(Vec<u8>, Extent), PdfChangeError> {
         let failed = PdfChangeError::Stamp;
         if let Some(file) = &change.file {
             let file = (context.beside)(file)?;
             return match file.starts_with(b"%PDF-") {
-                true => Ok((file, false)),
+                true => Ok((file, Extent::Page)),
                 false => {
                     let made = self.picture(&file, context.options).map_err(failed)?;
-                    Ok((made, true))
+                    Ok((made, Extent::Drawn))
                 }
             };
         }
@@ -266,7 +266,7 @@ impl Engine {
         });
         data.insert("signature".to_owned(), signature);
         let made = self.sheet(template.to_string(), Json::Object(data), context.options);
-        Ok((made.map_err(failed)?, false))
+        Ok((made.map_err(failed)?, Extent::Page))
     }
 }
 

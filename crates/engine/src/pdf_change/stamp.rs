@@ -1,7 +1,7 @@
 //! Stamps as they are asked for in JSON.
 
 use platen_document::Color;
-use platen_pdf::{Piece, Turn};
+use platen_pdf::{Piece, StampPage, Turn};
 use serde::Deserialize;
 
 use super::error::{PdfChangeError, wrong};
@@ -22,6 +22,9 @@ pub struct StampChange {
     pub file: Option<String>,
     /// The page of a PDF that is drawn, from 1; the first without it.
     pub page: Option<u32>,
+    /// Whether the first page of a PDF is drawn on the first page, the second on the second, and its
+    /// last on all pages after it.
+    pub each_page: bool,
     /// Whether it is below the content of pages, and not above.
     pub below: bool,
     /// Pages, as in `1-3,7`; all without it.
@@ -73,6 +76,11 @@ impl StampChange {
             }
         };
         let corner = self.corner()?;
+        let page = match (self.page, self.each_page) {
+            (number, false) => StampPage::Number(number.unwrap_or(1)),
+            (None, true) if self.file.is_some() => StampPage::Each,
+            _ => return Err(wrong("a stamp with `eachPage` takes `file`, and no `page`")),
+        };
         let source = match (self.text, self.file) {
             (Some(text), None) if self.numbered => {
                 StampSource::Numbered(Piece::all_of(&text, "{page}", "{pages}"))
@@ -84,14 +92,17 @@ impl StampChange {
             (None, Some(name)) => {
                 let bytes = beside(&name)?;
                 match bytes.starts_with(b"%PDF-") {
-                    true => StampSource::Pdf(bytes, self.page.unwrap_or(1)),
+                    true => StampSource::Pdf(bytes, page),
+                    false if self.each_page => {
+                        return Err(wrong("a stamp with `eachPage` takes a PDF"));
+                    }
                     false => StampSource::Picture(bytes),
                 }
             }
             _ => return Err(wrong("a stamp takes either `text` or `file`")),
         };
         let look = StampLook {
-            pages: self.pages,
+            pages: self.pages.map(Into::into),
             above: !self.below,
             font: self.font,
             font_size: self.font_size,
@@ -105,6 +116,7 @@ impl StampChange {
             offset: self.offset,
             size: self.size,
             corner,
+            anchored: false,
             scale,
         };
         Ok((source, look))

@@ -4,6 +4,8 @@ use platen_engine::OwnKey;
 use platen_pdf::TextParts;
 use serde_json::{Map, Value as Json, json};
 
+use crate::core_font::family_of;
+
 use super::{
     extract::Extraction,
     options::{Given, Wrong, invalid},
@@ -137,11 +139,9 @@ pub(super) fn stamp_text(given: &Given) -> Translation {
         return Err(Wrong::Refused(detail));
     }
     let font = given.text("font").unwrap_or("Helvetica");
-    let family = match font {
-        "Helvetica" => "Liberation Sans",
-        "Times-Roman" => "Liberation Serif",
-        "Courier" => "Liberation Mono",
-        _ => return Err(Wrong::Refused(format!("the `font` {font}"))),
+    let is_known = ["Helvetica", "Times-Roman", "Courier"].contains(&font);
+    let Some(family) = family_of(font).filter(|_| is_known) else {
+        return Err(Wrong::Refused(format!("the `font` {font}")));
     };
     plain(stamp(
         given,

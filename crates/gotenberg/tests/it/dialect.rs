@@ -4,114 +4,20 @@ use platen_server::Settings;
 
 use crate::{
     app::TestApp,
-    changes::{RED_PNG, red},
     documents::{Field, form, pdf, send},
-    fixture::{check, has_all, texts},
+    fixture::{has_all, texts},
     forms::serve,
     programs::{FLAT, is_chromium_missing, is_libreoffice_missing},
 };
 
 /// The text of an error, as clients of Gotenberg get it.
-fn said(app: &TestApp, path: &str, fields: &[Field<'_>], status: u16) -> String {
+pub fn said(app: &TestApp, path: &str, fields: &[Field<'_>], status: u16) -> String {
     let headers = [("content-type", "multipart/form-data; boundary=b")];
     let answer = app.send("POST", &format!("/forms/{path}"), &headers, &form(fields));
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
     assert_eq!(answer.status, status, "{text}");
     assert_eq!(answer.header("content-type"), "text/plain; charset=UTF-8");
     text
-}
-
-#[test]
-fn stamps_and_watermarks_have_page_numbers() {
-    if !has_all(&["pdftotext", "qpdf"]) {
-        return;
-    }
-    let app = TestApp::start();
-    let (one, two) = (pdf(&app, "One"), pdf(&app, "Two"));
-    let options = br#"{"position": "bc", "points": 10}"#;
-    let fields: [Field<'_>; 8] = [
-        ("files", "1.pdf", &one),
-        ("files", "2.pdf", &two),
-        ("stampSource", "", b"text"),
-        ("stampExpression", "", b"Page %p of %P"),
-        ("stampOptions", "", options),
-        ("watermarkSource", "", b"text"),
-        ("watermarkExpression", "", b"Sheet %p, 50 % off"),
-        ("watermarkPages", "", b"2"),
-    ];
-    let answer = send(&app, "pdfengines/merge", &fields);
-    assert_eq!(answer.status, 200);
-    check(&answer.bytes);
-    let pages = texts(&answer.bytes);
-    assert!(
-        pages[0].contains("One") && pages[0].contains("Page 1 of 2"),
-        "{pages:?}"
-    );
-    assert!(
-        pages[1].contains("Two") && pages[1].contains("Page 2 of 2"),
-        "{pages:?}"
-    );
-    assert!(
-        !pages[0].contains("Sheet") && pages[1].contains("Sheet 2, 50 % off"),
-        "{pages:?}"
-    );
-}
-
-#[test]
-fn fields_of_stamps_are_repeated_and_take_their_files_in_order() {
-    if !has_all(&["pdftoppm"]) {
-        return;
-    }
-    let app = TestApp::start();
-    let one = pdf(&app, "One");
-    let place =
-        |at: &str| format!(r#"{{"rotation":"0","position":"{at}","points":24,"color":"1 0 0"}}"#);
-    let (top, bottom) = (place("tl"), place("br"));
-    let fields: [Field<'_>; 9] = [
-        ("files", "a.pdf", &one),
-        ("stampSource", "", b"text"),
-        ("stampExpression", "", b"STAMPONE"),
-        ("stampOptions", "", top.as_bytes()),
-        ("stampSource", "", b"text"),
-        ("stampExpression", "", b"STAMPTWO"),
-        ("stampOptions", "", bottom.as_bytes()),
-        ("stampSource", "", b"image"),
-        ("stamp", "red.png", RED_PNG),
-    ];
-    let drawn = |count: usize| {
-        let made = send(&app, "pdfengines/stamp", &fields[..count]);
-        assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
-        red(&made.bytes)
-    };
-    let (one_text, x, y) = drawn(4);
-    assert!(
-        one_text > 100 && x < 0.4 && y < 0.2,
-        "{one_text} at {x}, {y}"
-    );
-    // The second one is as large, in the opposite corner.
-    let (two_texts, x, y) = drawn(7);
-    assert!(
-        two_texts.abs_diff(2 * one_text) < one_text / 2,
-        "{two_texts}"
-    );
-    assert!(
-        (0.4..0.6).contains(&x) && (0.4..0.6).contains(&y),
-        "{x}, {y}"
-    );
-    let (all, ..) = drawn(9);
-    assert!(all > two_texts + 1_000, "the picture is drawn: {all}");
-
-    let missing = [fields[0], fields[7]];
-    assert_eq!(
-        said(&app, "pdfengines/stamp", &missing, 400),
-        "Invalid form data: a stamp file is required for image or pdf source"
-    );
-    let wrong = [fields[0], ("watermarkSource", "", &b"foo"[..])];
-    assert_eq!(
-        said(&app, "pdfengines/watermark", &wrong, 400),
-        "Invalid form data: form field 'watermarkSource' is invalid (got 'foo', resulting to wrong \
-         value, expected either 'text', 'image' or 'pdf')"
-    );
 }
 
 #[test]

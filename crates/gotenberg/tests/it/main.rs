@@ -12,6 +12,7 @@ mod documents;
 #[expect(dead_code, reason = "tests of another crate use the rest")]
 mod fixture;
 mod forms;
+mod marks;
 mod new_stages;
 mod office_fields;
 mod page_fields;

@@ -140,7 +140,7 @@ fn a_field_that_waits_for_a_signature_is_signed_where_it_is() {
         field: Some("Here".to_owned()),
         appearance: Some(Appearance {
             file: pdf(false),
-            trimmed: false,
+            extent: platen_pdf::Extent::Page,
             place: None,
             is_needed: true,
         }),
@@ -316,7 +316,7 @@ fn nothing_changes_a_signed_file_but_what_makes_a_new_one() {
         assert!(matches!(refused.error, Error::Signed), "{refused}");
     }
     let select = Operations {
-        split: Some(Split::Only("1".to_owned())),
+        split: Some(Split::Only("1".into())),
         ..Operations::default()
     };
     let flatten = Operations {

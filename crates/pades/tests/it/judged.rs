@@ -60,7 +60,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
     let seen = Signing {
         appearance: Some(Appearance {
             file: pdf(false),
-            trimmed: false,
+            extent: platen_pdf::Extent::Page,
             place: Some(SignaturePlace {
                 page: 1,
                 area: [20.0, 20.0, 140.0, 80.0],

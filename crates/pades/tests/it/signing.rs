@@ -149,7 +149,7 @@ fn a_signature_is_to_be_seen_where_it_is_put() {
         field: Some("Director".to_owned()),
         appearance: Some(Appearance {
             file: pdf(false),
-            trimmed: false,
+            extent: platen_pdf::Extent::Page,
             place: Some(SignaturePlace {
                 page: 2,
                 area: [20.0, 20.0, 140.0, 80.0],

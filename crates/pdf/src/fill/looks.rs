@@ -8,8 +8,8 @@ use crate::{
     annotation::of_field,
     field::form,
     flatten::numbers,
+    imported_page::{Extent, import},
     open::{array, open, resolve, value},
-    stamp::import,
     text::{Standard, usual_codes},
 };
 
@@ -108,7 +108,7 @@ pub(super) fn look(
             })?;
             let source = open(&drawn, &Limits::default())?;
             let page = source.page_iter().next().ok_or(Error::Nothing)?;
-            let (form, (wide, high)) = import(document, &source, page, false)?;
+            let (form, (wide, high)) = import(document, &source, page, Extent::Page)?;
             resources.set("XObject", dictionary! { "T" => form });
             let matrix = format!(
                 "/Tx BMC q {wide} 0 0 {high} 0 {} cm /T Do Q EMC\n",

@@ -21,7 +21,7 @@ use crate::{
     Error, Limits,
     metadata::text_string,
     open::{open, reached, save},
-    pages::chosen,
+    selection::chosen,
     signature::is_signed,
 };
 

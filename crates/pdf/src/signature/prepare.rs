@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     Error, Limits, flatten,
+    imported_page::{Extent, import},
     open::{array, open},
-    stamp::import,
 };
 
 /// Flags of the widget: it is printed, and nobody moves it (12.5.3).
@@ -56,8 +56,8 @@ pub struct NewSignature {
 pub struct Appearance {
     /// A PDF file, whose first page is shown.
     pub file: Vec<u8>,
-    /// Whether what the page draws counts as its size, and not the page.
-    pub trimmed: bool,
+    /// What of the page counts as its size.
+    pub extent: Extent,
     /// Where a new field is; without it the signature is to be seen only in a field that has a place.
     pub place: Option<Place>,
     /// Whether it is an error if it has no place.
@@ -354,7 +354,7 @@ fn looks(
     let Some(page) = source.page_iter().next() else {
         return Err(Error::Malformed("it has no pages"));
     };
-    let (form, (wide, high)) = import(update.new_objects(), &source, page, appearance.trimmed)?;
+    let (form, (wide, high)) = import(update.new_objects(), &source, page, appearance.extent)?;
     let (width, height) = (area[2] - area[0], area[3] - area[1]);
     let scale = (width / wide).min(height / high);
     let (wide, high) = (wide * scale, high * scale);

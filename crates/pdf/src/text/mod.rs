@@ -21,7 +21,7 @@ use crate::{
     Error, Limits,
     annotation::annotations,
     open::{dictionary, open, value},
-    pages::chosen,
+    selection::chosen,
 };
 
 /// Maximum size of the text of a file, in bytes.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use lopdf::{Document, Object, Stream, dictionary};
 use platen_pdf::{
-    Allowed, Attachment, Bookmark, Bookmarks, Conditions, Error, FileError, Limits, NamedFile,
-    Operations, Place, Printing, Protection, Rotation, Stamp, Turn, read_attachments,
-    read_bookmarks, unprotect,
+    Allowed, Anchored, Attachment, Bookmark, Bookmarks, Conditions, Error, Extent, FileError,
+    Limits, NamedFile, Operations, Place, Printing, Protection, Rotation, Stamp, StampPage, Turn,
+    read_attachments, read_bookmarks, unprotect,
 };
 
 use crate::built::{node, whole};
@@ -56,7 +56,7 @@ fn pages_turn_on_top_of_how_they_are_turned() {
     let file = pages(&[(WHITE, 0), (WHITE, 270), (WHITE, 90)]);
     let rotation = Rotation {
         degrees: 90,
-        pages: Some("1-2".to_owned()),
+        pages: Some("1-2".into()),
         replaces: false,
     };
     let operations = Operations {
@@ -99,11 +99,11 @@ fn stamp(above: bool, place: Place) -> Stamp {
         text: None,
         numbered: None,
         file: pages(&[(RED, 0)]),
-        page: 1,
+        page: StampPage::Number(1),
         above,
         pages: None,
         opacity: 1.0,
-        trimmed: false,
+        extent: Extent::Page,
         turn: Turn::Degrees(0.0),
         place,
     }
@@ -152,7 +152,7 @@ fn a_watermark_is_below_what_a_page_shows_and_as_opaque_as_wanted() {
     let below = |file: Vec<u8>, above| {
         let stamp = Stamp {
             opacity: 0.5,
-            pages: Some("2".to_owned()),
+            pages: Some("2".into()),
             ..stamp(above, Place::Whole)
         };
         let operations = Operations {
@@ -173,6 +173,51 @@ fn a_watermark_is_below_what_a_page_shows_and_as_opaque_as_wanted() {
         "half of each"
     );
     assert_eq!(color(&mixed, 1, (100, 50)), [0, 0, 255], "another page");
+}
+
+#[test]
+fn each_page_of_a_file_is_drawn_at_its_anchor() {
+    if !has_all(&PROGRAMS) {
+        return;
+    }
+    let blue = [0.0, 0.0, 1.0];
+    // Half as wide as the page, 100 by 50 points, at the top on the right.
+    let anchor = Anchored {
+        across: 1.0,
+        up: 1.0,
+        offset: (0.0, 0.0),
+        scale: -0.5,
+        by_longer_side: true,
+    };
+    let made = |turn| {
+        let stamp = Stamp {
+            file: pages(&[(RED, 0), (blue, 0)]),
+            page: StampPage::Each,
+            turn,
+            ..stamp(true, Place::Anchored(anchor))
+        };
+        let operations = Operations {
+            stamps: vec![stamp],
+            ..Operations::default()
+        };
+        let made = apply(&operations, pages(&[(WHITE, 0); 3])).expect("a file");
+        check(&made);
+        made
+    };
+    let upright = made(Turn::Degrees(0.0));
+    for (page, wanted) in [(1, [255, 0, 0]), (2, [0, 0, 255]), (3, [0, 0, 255])] {
+        assert_eq!(color(&upright, page, (150, 25)), wanted, "page {page}");
+        assert_eq!(color(&upright, page, (90, 25)), [255; 3], "left of it");
+        assert_eq!(color(&upright, page, (150, 60)), [255; 3], "below it");
+    }
+    // A quarter turn keeps to the edges; another turn is around the middle, at (150, 25).
+    let quarter = made(Turn::Degrees(90.0));
+    assert_eq!(color(&quarter, 1, (195, 95)), [255, 0, 0]);
+    assert_eq!(color(&quarter, 1, (140, 50)), [255; 3]);
+    let tilted = made(Turn::Degrees(45.0));
+    assert_eq!(color(&tilted, 1, (150, 25)), [255, 0, 0]);
+    assert_eq!(color(&tilted, 1, (120, 50)), [255, 0, 0]);
+    assert_eq!(color(&tilted, 1, (180, 50)), [255; 3]);
 }
 
 #[test]

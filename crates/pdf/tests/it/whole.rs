@@ -71,18 +71,18 @@ fn files_are_split_and_what_is_left_out_is_gone() {
         assert_eq!(counts, [2, 2, 1]);
         parts.iter().for_each(|part| check(part));
         assert!(parts[1].len() < file.len());
-        let one = split(Split::Only("4-,2".to_owned())).expect("a part");
+        let one = split(Split::Only("4-,2".into())).expect("a part");
         assert_eq!(one.len(), 1);
         let pages = texts(&one[0]);
         assert!(
             pages[0].contains("page 4") && pages[2].contains("page 2"),
             "{pages:?}"
         );
-        let each = split(Split::Pages("1,3".to_owned())).expect("parts");
+        let each = split(Split::Pages("1,3".into())).expect("parts");
         assert_eq!(each.len(), 2);
         assert!(texts(&each[1])[0].contains("page 3"));
         assert!(!plain(&each[1]).contains("StructTreeRoot"));
-        let wrong = split(Split::Pages("6".to_owned()));
+        let wrong = split(Split::Pages("6".into()));
         assert!(matches!(wrong, Err(Error::BadPages(_))));
     }
 }

@@ -215,8 +215,8 @@ fn how(input: &Json) -> Result<Split, StepError> {
     let pages = input["pages"].as_str().map(str::to_owned);
     match (input["every"].as_u64(), pages) {
         (Some(every), None) if every > 0 => Ok(Split::Every(every as usize)),
-        (None, Some(pages)) if input["together"] == true => Ok(Split::Only(pages)),
-        (None, Some(pages)) => Ok(Split::Pages(pages)),
+        (None, Some(pages)) if input["together"] == true => Ok(Split::Only(pages.into())),
+        (None, Some(pages)) => Ok(Split::Pages(pages.into())),
         _ => Err(wrong(
             "give either `every`, a number of pages, or `pages`, such as `1-3,7`",
         )),

@@ -23,6 +23,10 @@ pub(super) struct StampArguments {
     /// A picture or PDF.
     #[arg(long, value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
+    /// Draw the first page of the PDF on the first page, the second on the second, and its last on all
+    /// pages after it.
+    #[arg(long, requires = "file")]
+    each_page: bool,
     /// Draw below the content of pages.
     #[arg(long)]
     below: bool,
@@ -67,6 +71,7 @@ impl StampArguments {
             "text": self.text,
             "numbered": self.numbered,
             "file": self.file.as_deref().map(name_of),
+            "eachPage": self.each_page,
             "below": self.below,
             "pages": self.pages.pages,
             "font": self.font,
