@@ -183,6 +183,10 @@ pub struct PdfOptions {
     pub landscape: bool,
     /// Whether background colors and images are printed.
     pub print_background: bool,
+    /// Without `print_background`: whether only the background of the whole page, of `html` and `body`,
+    /// is left out, and elements keep theirs.
+    #[serde(skip)]
+    pub exact_colors: bool,
     /// Scale of the content, from 0.1 to 2.
     pub scale: f64,
     /// Width of the sheet, in inches.
@@ -230,6 +234,7 @@ impl Default for PdfOptions {
         Self {
             landscape: false,
             print_background: true,
+            exact_colors: false,
             scale: 1.0,
             paper_width_inches: 210.0 / 25.4,
             paper_height_inches: 297.0 / 25.4,

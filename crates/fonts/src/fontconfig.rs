@@ -125,6 +125,11 @@ fn text(own: &[PathBuf], others: &[PathBuf], cache: &Path) -> String {
     }
     // Fallback for unknown families.
     line(&mut text, &last("Liberation Sans"));
+    // Hinted letters are as wide as whole pixels: Chromium would set them with these widths on paper.
+    line(
+        &mut text,
+        "<match target=\"pattern\"><edit name=\"hinting\" mode=\"assign\"><bool>false</bool></edit></match>",
+    );
     text.push_str("</fontconfig>\n");
     text
 }

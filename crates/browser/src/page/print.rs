@@ -326,26 +326,18 @@ impl Page {
                 params[template] = "<span></span>".into();
             }
         }
+        if options.exact_colors && !options.print_background {
+            self.add_style(
+                "html { print-color-adjust: exact !important } \
+                 html, body { background: none !important }",
+            )
+            .await?;
+        }
         if options.single_page {
             self.fit_sheet(options, &mut params).await?;
         }
         let printed: Result<Printed, Error> = self.call("Page.printToPDF", params).await;
-        let printed = printed.map_err(|error| match error {
-            Error::Refused { message, .. } if message.to_lowercase().contains("page range") => {
-                Error::bad_option("pageRanges", message)
-            }
-            Error::Refused { message, .. } if message.to_lowercase().contains("margin") => {
-                Error::bad_option("margin", message)
-            }
-            // Chromium accepts the command but fails to print the page.
-            Error::Refused { message, .. } if message.contains("Printing failed") => {
-                Error::bad_option(
-                    "page",
-                    "Chromium cannot print it: it is nested too deep or too large",
-                )
-            }
-            other => other,
-        })?;
+        let printed = printed.map_err(why_not_printed)?;
         sink.begin(report);
         let mut sent = 0_u64;
         loop {
@@ -369,16 +361,20 @@ impl Page {
         }
     }
 
+    /// Adds a style sheet after those of the page.
+    async fn add_style(&self, css: &str) -> Result<(), Error> {
+        let expression = format!(
+            "(() => {{ const sheet = new CSSStyleSheet(); sheet.replaceSync('{css}'); \
+             document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]; }})()"
+        );
+        self.evaluate(&expression).await.map(drop)
+    }
+
     /// Lays the page out in the width of the sheet, and makes the sheet as high as the page.
     ///
     /// A size in `@page` would override the sheet, so an added style sheet resets it.
     async fn fit_sheet(&self, options: &PdfOptions, params: &mut Value) -> Result<(), Error> {
-        self.evaluate(
-            "(() => { const sheet = new CSSStyleSheet(); \
-             sheet.replaceSync('@page { size: auto !important }'); \
-             document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]; })()",
-        )
-        .await?;
+        self.add_style("@page { size: auto !important }").await?;
         let sheet_width = match options.landscape {
             true => options.paper_height_inches,
             false => options.paper_width_inches,
@@ -415,6 +411,27 @@ impl Page {
         let metrics: Value = self.call("Page.getLayoutMetrics", json!({})).await?;
         let side = |name: &str| metrics["cssContentSize"][name].as_f64().unwrap_or(0.0);
         Ok((side("width"), side("height")))
+    }
+}
+
+/// What the user can change where Chromium refuses to print.
+fn why_not_printed(error: Error) -> Error {
+    match error {
+        Error::Refused { message, .. } if message.to_lowercase().contains("page range") => {
+            Error::bad_option("pageRanges", message)
+        }
+        Error::Refused { message, .. } if message.to_lowercase().contains("margin") => {
+            Error::bad_option("margin", message)
+        }
+        Error::Refused { message, .. } if message.contains("content area is empty") => {
+            Error::bad_option("margin", "the margins leave no room on the paper")
+        }
+        // Chromium accepts the command but fails to print the page.
+        Error::Refused { message, .. } if message.contains("Printing failed") => Error::bad_option(
+            "page",
+            "Chromium cannot print it: it is nested too deep or too large",
+        ),
+        other => other,
     }
 }
 

@@ -72,7 +72,12 @@ fn sizes_margins_and_backgrounds_are_those_of_the_form() {
     assert_eq!(size(&whole), (612, 792));
     assert_eq!([color(&whole, 2, 2), color(&whole, 297, 297)], [BLUE, BLUE]);
     assert_eq!(color(&whole, 303, 303), WHITE);
-    assert_eq!(color(&printed(&app, SQUARE, &NO_MARGINS), 9, 9), WHITE);
+    // Without its field, only the background of the whole page is left out, as with Gotenberg.
+    let square = format!("<style>html, body {{ background: #0f0 }}</style>{SQUARE}");
+    let of_elements = printed(&app, &square, &NO_MARGINS);
+    let seen = [color(&of_elements, 9, 9), color(&of_elements, 303, 303)];
+    assert_eq!(seen, [BLUE, WHITE]);
+    assert_eq!(color(&bare(&app, &square, &[]), 303, 303), [0, 255, 0]);
     let left = bare(&app, SQUARE, &[("marginLeft", "", b"1")]);
     assert_eq!([color(&left, 69, 9), color(&left, 75, 9)], [WHITE, BLUE]);
     let top = bare(&app, SQUARE, &[("marginTop", "", b"2in")]);
@@ -87,6 +92,15 @@ fn sizes_margins_and_backgrounds_are_those_of_the_form() {
     let pages = |more: &[Field<'_>]| texts(&bare(&app, &format!("{high}<p>end</p>"), more)).len();
     assert_eq!(pages(&[]), 1);
     assert_eq!(pages(&[("marginBottom", "", b"2")]), 2);
+    let wide: [Field<'_>; 3] = [
+        ("files", "index.html", SQUARE.as_bytes()),
+        ("marginLeft", "", b"5"),
+        ("marginRight", "", b"5"),
+    ];
+    let refused = send(&app, "chromium/convert/html", &wide);
+    let said = String::from_utf8_lossy(&refused.bytes);
+    assert_eq!(refused.status, 400, "{said}");
+    assert!(said.contains("the margins leave no room"), "{said}");
     let half = bare(&app, SQUARE, &[("scale", "", b"0.5")]);
     assert_eq!([color(&half, 147, 9), color(&half, 153, 9)], [BLUE, WHITE]);
 
@@ -104,6 +118,23 @@ fn sizes_margins_and_backgrounds_are_those_of_the_form() {
     let single = bare(&app, long, &single);
     assert_eq!(texts(&single).len(), 1);
     assert!(size(&single).1 > 2_250, "{:?}", size(&single));
+}
+
+#[test]
+fn letters_are_as_wide_as_in_their_font() {
+    if is_chromium_missing() {
+        return;
+    }
+    let app = TestApp::start();
+    // An `i` of Liberation Sans is 0.222 em wide: 3.55 pixels here. A hundred of them are 266 points
+    // wide, and 300 with widths of whole pixels.
+    let line = format!(
+        "<body style='margin: 0'><span style=\"font: 16px 'Liberation Sans'; background: #00f; \
+         color: #00f\">{}</span>",
+        "i".repeat(100)
+    );
+    let made = bare(&app, &line, &[]);
+    assert_eq!([color(&made, 264, 9), color(&made, 269, 9)], [BLUE, WHITE]);
 }
 
 #[test]
