@@ -183,10 +183,10 @@ pub struct PdfOptions {
     pub landscape: bool,
     /// Whether background colors and images are printed.
     pub print_background: bool,
-    /// Without `print_background`: whether only the background of the whole page, of `html` and `body`,
-    /// is left out, and elements keep theirs.
+    /// Without `print_background`: whether elements keep their backgrounds, so that only that of the
+    /// whole page (`html` and `body`) is left out.
     #[serde(skip)]
-    pub exact_colors: bool,
+    pub keeps_element_backgrounds: bool,
     /// Scale of the content, from 0.1 to 2.
     pub scale: f64,
     /// Width of the sheet, in inches.
@@ -234,7 +234,7 @@ impl Default for PdfOptions {
         Self {
             landscape: false,
             print_background: true,
-            exact_colors: false,
+            keeps_element_backgrounds: false,
             scale: 1.0,
             paper_width_inches: 210.0 / 25.4,
             paper_height_inches: 297.0 / 25.4,

@@ -24,7 +24,7 @@ const PIXEL: f32 = 0.75;
 const FONT_SIZE: f32 = 24.0;
 /// Part of the page's width that a text or picture without a size takes.
 const PART: f32 = 0.5;
-/// Space of a line below and above its baseline: that of Helvetica's box (Adobe Font Metrics), in ems.
+/// Descent and ascent of a line, in ems: those of Helvetica's bounding box (Adobe Font Metrics).
 const LINE: (f32, f32) = (0.225, 0.931);
 
 /// What is drawn on pages.
@@ -74,11 +74,12 @@ pub struct StampLook {
     pub size: (Option<f32>, Option<f32>),
     /// Instead of a position, an offset and a size.
     pub corner: Option<StampCorner>,
-    /// Whether `position` is an anchor as pdfcpu has them ([`Anchored`]). A text has the space of a line
-    /// then, and all that has no scale takes half of the page.
+    /// Whether `position` is an anchor as in pdfcpu ([`Anchored`]). A text is then as high as a line,
+    /// and a stamp without a scale takes half of the page.
     pub anchored: bool,
-    /// Size as a multiple of its own, or, if negative, width as a part of the page's. Without it a
-    /// PDF covers the page, and a text or picture takes half of the width.
+    /// Size as a multiple of its own, or, if negative, its width as a part of the page's. Without it a
+    /// PDF covers the page, a picture or a text without a font size takes half of the width, and if
+    /// `anchored` all take half of the page.
     pub scale: Option<f32>,
 }
 
@@ -234,7 +235,7 @@ impl Engine {
 /// How large a stamp is.
 struct Measure {
     extent: Extent,
-    /// The scale of one that has none; a PDF covers the page.
+    /// The scale of a stamp without one; without this, the stamp covers the page.
     usual: Option<f32>,
     /// What a scale is a multiple of, in points.
     unit: f32,

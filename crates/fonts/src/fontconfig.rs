@@ -125,7 +125,7 @@ fn text(own: &[PathBuf], others: &[PathBuf], cache: &Path) -> String {
     }
     // Fallback for unknown families.
     line(&mut text, &last("Liberation Sans"));
-    // Hinted letters are as wide as whole pixels: Chromium would set them with these widths on paper.
+    // Hinting rounds the widths of letters to whole pixels, and Chromium would print with these.
     line(
         &mut text,
         "<match target=\"pattern\"><edit name=\"hinting\" mode=\"assign\"><bool>false</bool></edit></match>",

@@ -264,11 +264,11 @@ fn names_pages(span: &str) -> bool {
             .any(|name| part.contains(name))
     };
     span.split(',')
-        .all(|part| has_number(part) || has_name(part))
+        .all(|part| has_number(part) || has_name(part) || Selection::of_pdfcpu(part).is_some())
 }
 
-/// Pages as pdfcpu reads them, or else in our words: QPDF's and PDFtk's names of the last one are left
-/// out.
+/// Pages as pdfcpu reads them; other texts as Platen does, where `2-z` and `2-end` (QPDF, PDFtk) mean
+/// `2-`.
 pub(crate) fn selection(span: &str) -> Selection {
     if let Some(known) = Selection::of_pdfcpu(span) {
         return known;

@@ -271,7 +271,7 @@ fn pdf(values: &mut Values, header_footer: HeaderFooter, is_transparent: bool) -
     let options = PdfOptions {
         landscape: values.truth("landscape", false),
         print_background: values.truth("printBackground", false),
-        exact_colors: true,
+        keeps_element_backgrounds: true,
         scale: values.number("scale", 1.0),
         single_page: values.truth("singlePage", false),
         header_template: header_footer.header,

@@ -1,7 +1,7 @@
-//! The fonts that every reader of PDF files has, which options of Gotenberg name.
+//! The standard fonts of PDF, which options of Gotenberg name.
 
-/// The family of our fonts with the measures of one of them, whatever its weight and slope.
-pub(crate) fn family_of(name: &str) -> Option<&'static str> {
+/// The Liberation family with the metrics of this standard font; weight and slope are ignored.
+pub(crate) fn liberation_family(name: &str) -> Option<&'static str> {
     let families = [
         ("Helvetica", "Liberation Sans"),
         ("Times", "Liberation Serif"),
@@ -20,9 +20,12 @@ mod tests {
 
     #[test]
     fn fonts_of_readers_have_families_of_the_same_measures() {
-        assert_eq!(family_of("Times-Roman"), Some("Liberation Serif"));
-        assert_eq!(family_of("Courier-BoldOblique"), Some("Liberation Mono"));
-        assert_eq!(family_of("Helvetica"), Some("Liberation Sans"));
-        assert_eq!(family_of("Helvetica Neue"), None);
+        assert_eq!(liberation_family("Times-Roman"), Some("Liberation Serif"));
+        assert_eq!(
+            liberation_family("Courier-BoldOblique"),
+            Some("Liberation Mono")
+        );
+        assert_eq!(liberation_family("Helvetica"), Some("Liberation Sans"));
+        assert_eq!(liberation_family("Helvetica Neue"), None);
     }
 }

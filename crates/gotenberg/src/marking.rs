@@ -14,7 +14,7 @@ use platen_server::{
 };
 use serde_json::{Map, Value as Json};
 
-use crate::{changes::selection, core_font::family_of, form::Form, value::Values};
+use crate::{changes::selection, core_font::liberation_family, form::Form, value::Values};
 
 /// Largest number of drawings of one kind.
 const MAX_COUNT: usize = 100;
@@ -185,11 +185,14 @@ fn whole_name(name: &str) -> Option<&'static str> {
 fn set(look: &mut StampLook, name: &str, text: &str) -> Option<()> {
     let number = || text.parse::<f32>().ok().filter(|number| number.is_finite());
     match whole_name(name)? {
-        "fontname" => look.font = Some(family_of(text).unwrap_or(text).to_owned()),
+        "fontname" => look.font = Some(liberation_family(text).unwrap_or(text).to_owned()),
         "points" => look.font_size = Some(number().filter(|it| (1.0..=500.0).contains(it))?),
         "color" | "fillcolor" | "strokecolor" => look.color = color(text)?,
         "opacity" => look.opacity = number().filter(|it| (0.0..=1.0).contains(it))?,
-        "rotation" => look.turn = Turn::Degrees(number()?),
+        "rotation" => {
+            let degrees = number().filter(|it| (-180.0..=180.0).contains(it))?;
+            look.turn = Turn::Degrees(degrees);
+        }
         "diagonal" => {
             look.turn = match text {
                 "0" => Turn::Degrees(0.0),
@@ -210,8 +213,8 @@ fn set(look: &mut StampLook, name: &str, text: &str) -> Option<()> {
     Some(())
 }
 
-/// A factor of the own size, or, negative, a part of the page's. Without a word it is a part if it can
-/// be one.
+/// A multiple of the own size, or, if negative, a part of the page's. Without `abs` or `rel`, factors up
+/// to 1 are parts.
 fn scale(text: &str) -> Option<f32> {
     let (factor, kind) = text.split_once(' ').unwrap_or((text, ""));
     let factor = factor.parse::<f32>().ok();
@@ -286,6 +289,7 @@ mod tests {
         for (name, text) in [
             ("opacity", "2"),
             ("scale", "0"),
+            ("rotation", "270"),
             ("scale", "2 rel"),
             ("scale", "1 foo"),
             ("position", "x"),

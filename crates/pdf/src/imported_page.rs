@@ -13,7 +13,10 @@ use crate::{
 };
 
 /// Maximum number of objects that the pages of a file refer to.
-const MAX_OBJECTS: usize = 50_000;
+const MAX_OBJECTS: usize = 500_000;
+/// Maximum number of values that are copied from a file; 64 bytes of a text count as one. Pages may
+/// share values that each of them gets a copy of.
+const MAX_VALUES: usize = 2_000_000;
 /// Maximum depth of its objects.
 const MAX_DEPTH: usize = 50;
 /// Maximum size of the decompressed content of all pages that are copied from a file, in bytes.
@@ -77,6 +80,8 @@ pub(crate) struct Importer<'s> {
     waiting: Vec<(ObjectId, ObjectId)>,
     /// Bytes of the content of pages so far.
     content: usize,
+    /// Values so far.
+    values: usize,
 }
 
 impl<'s> Importer<'s> {
@@ -86,6 +91,7 @@ impl<'s> Importer<'s> {
             places: HashMap::new(),
             waiting: Vec::new(),
             content: 0,
+            values: 0,
         }
     }
 
@@ -116,9 +122,14 @@ impl<'s> Importer<'s> {
             Object::Array(numbers.iter().map(|it| Object::Real(*it)).collect())
         };
         let resources = inherited(source, page_of, b"Resources");
-        let resources = match resources.as_ref().and_then(|it| resolve(source, it)) {
-            Some(resources) => self.object(document, resources, 0)?,
-            None => Dictionary::new().into(),
+        let found = resources.as_ref().and_then(|it| resolve(source, it));
+        let resources = match (&resources, found) {
+            // What pages share is copied once.
+            (Some(reference @ Object::Reference(_)), Some(Object::Dictionary(_))) => {
+                self.object(document, reference, 0)?
+            }
+            (_, Some(resources)) => self.object(document, resources, 0)?,
+            (_, None) => Dictionary::new().into(),
         };
         let mut form = dictionary! {
             "Type" => "XObject",
@@ -149,7 +160,7 @@ impl<'s> Importer<'s> {
         while let Some((from, to)) = self.waiting.pop() {
             if self.places.len() > MAX_OBJECTS {
                 return Err(Error::TooLarge {
-                    what: "objects of a stamp",
+                    what: "objects of drawn pages",
                     count: self.places.len(),
                     most: MAX_OBJECTS,
                 });
@@ -171,6 +182,18 @@ impl<'s> Importer<'s> {
     ) -> Result<Object, Error> {
         if depth > MAX_DEPTH {
             return Err(Error::Malformed("its objects are nested too deep"));
+        }
+        let length = match object {
+            Object::String(text, _) | Object::Name(text) => text.len(),
+            _ => 0,
+        };
+        self.values += 1 + length / 64;
+        if self.values > MAX_VALUES {
+            return Err(Error::TooLarge {
+                what: "values of drawn pages",
+                count: self.values,
+                most: MAX_VALUES,
+            });
         }
         Ok(match object {
             Object::Reference(id) => match self.places.get(id) {

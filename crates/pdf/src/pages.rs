@@ -8,7 +8,7 @@ use crate::{
     copy::{Copy, Origin, Target},
     merge::newest,
     open::{open, save},
-    selection::{Selection, chosen, named},
+    selection::{Selection, bad_pages, chosen, named},
     signature::take_signatures,
 };
 
@@ -99,9 +99,7 @@ fn one_or_more(
 ) -> Result<Vec<ObjectId>, Error> {
     let found = selection.of(pages, limits)?;
     match found.is_empty() {
-        true => Err(Error::BadPages(
-            selection.text().chars().take(100).collect(),
-        )),
+        true => Err(bad_pages(selection.text())),
         false => Ok(found),
     }
 }

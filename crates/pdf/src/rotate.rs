@@ -2,7 +2,7 @@
 
 use lopdf::{Document, ObjectId};
 
-use crate::{Error, Limits, copy::inherited, open::resolve, selection::Selection};
+use crate::{Error, Limits, imported_page::rotation_of, selection::Selection};
 
 /// How pages are turned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,13 +28,11 @@ pub(crate) fn rotate(
     let pages: Vec<ObjectId> = document.page_iter().collect();
     for id in Selection::or_all(rotation.pages.as_ref(), &pages, limits)? {
         let page = document.get_dictionary(id)?;
-        let before = inherited(document, page, b"Rotate");
-        let before = before.as_ref().and_then(|it| resolve(document, it));
         let before = match rotation.replaces {
             true => 0,
-            false => before.and_then(|it| it.as_i64().ok()).unwrap_or(0),
+            false => rotation_of(document, page),
         };
-        let after = (before.rem_euclid(360) + i64::from(rotation.degrees)).rem_euclid(360);
+        let after = (before + i64::from(rotation.degrees)).rem_euclid(360);
         document.get_dictionary_mut(id)?.set("Rotate", after);
     }
     Ok(())

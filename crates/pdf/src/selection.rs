@@ -18,8 +18,9 @@ pub struct Selection {
 enum Rules {
     /// In the order in which the pages are named. All of them exist.
     Own,
-    /// As pdfcpu reads it: in the order of the file, from left to right; what the file does not have is
-    /// passed over, so that there may be none.
+    /// As pdfcpu: in the order of the file. Later parts override earlier ones, except `even` and `odd`,
+    /// which add only pages that no part has named. Pages that do not exist are ignored, so the choice
+    /// may be empty.
     Pdfcpu,
 }
 
@@ -75,9 +76,14 @@ impl Selection {
     }
 }
 
+/// The error about a text that chooses no pages, with its beginning.
+pub(crate) fn bad_pages(text: &str) -> Error {
+    Error::BadPages(text.chars().take(100).collect())
+}
+
 /// The pages that a text of pdfcpu chooses.
 fn as_pdfcpu(text: &str, pages: &[ObjectId], limits: &Limits) -> Result<Vec<ObjectId>, Error> {
-    let wrong = || Error::BadPages(text.chars().take(100).collect());
+    let wrong = || bad_pages(text);
     let count = pages.len();
     // A short text may name all pages again and again.
     let mut left = limits.pages.saturating_mul(4);
@@ -155,7 +161,7 @@ pub(crate) fn named(
     pages: &[ObjectId],
     limits: &Limits,
 ) -> Result<Vec<ObjectId>, Error> {
-    let wrong = || Error::BadPages(text.chars().take(100).collect());
+    let wrong = || bad_pages(text);
     // A short text may name all pages again and again.
     let mut left = limits.pages.saturating_mul(4);
     let mut found = Vec::new();
@@ -235,6 +241,7 @@ mod tests {
             ("n3,1-5", &[1, 2, 3, 4, 5]),
             ("!3,odd", &[1, 5]),
             ("even", &[2, 4]),
+            ("!2", &[]),
         ] {
             assert_eq!(numbers(text).as_deref(), Some(expected), "{text}");
         }

@@ -110,9 +110,8 @@ pub enum Place {
     },
 }
 
-/// At an anchor of the page, as pdfcpu places it: turned around its middle, which stays where it would
-/// be without the turn, except that a quarter turn keeps to the edges. Along a line of the page lies
-/// its longer side.
+/// At an anchor of the page, as pdfcpu places it. It turns around its middle, which stays in place; only
+/// a quarter turn keeps it at the edge. On a diagonal, its longer side lies along the diagonal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anchored {
     /// Across: 0 is at the left edge, 0.5 in the middle, 1 at the right edge.
@@ -179,7 +178,7 @@ fn draw_numbered(
     let numbers = numbers(pages);
     let mut set: HashMap<String, Picture> = HashMap::new();
     for page in wanted {
-        let number = numbers.get(&page).copied().unwrap_or_default();
+        let number = numbers.get(&page).copied().unwrap_or(1);
         let said = text.on(number, pages.len());
         let drawn = match set.entry(said) {
             Entry::Occupied(known) => known.into_mut(),
@@ -205,19 +204,19 @@ fn draw_each(
     setter: &Setter<'_>,
 ) -> Result<(), Error> {
     let source = open(&stamp.file, limits)?;
-    let own: Vec<ObjectId> = source.page_iter().collect();
+    let sheets: Vec<ObjectId> = source.page_iter().collect();
     let mut importer = Importer::new(&source);
     let numbers = numbers(pages);
     let mut drawn: HashMap<usize, Picture> = HashMap::new();
     for page in wanted {
-        let number = numbers.get(&page).copied().unwrap_or(1).min(own.len());
+        let number = numbers.get(&page).copied().unwrap_or(1).min(sheets.len());
         let picture = match drawn.entry(number) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(free) => {
                 (setter.checkpoint)();
-                let own = own.get(number.wrapping_sub(1)).copied();
-                let own = own.ok_or(Error::BadStamp("has no pages"))?;
-                let (form, size) = importer.import(document, own, stamp.extent)?;
+                let sheet = sheets.get(number.wrapping_sub(1)).copied();
+                let sheet = sheet.ok_or(Error::BadStamp("has no pages"))?;
+                let (form, size) = importer.import(document, sheet, stamp.extent)?;
                 let text = None;
                 free.insert(Picture { form, size, text })
             }
@@ -322,7 +321,7 @@ fn place(stamp: &Stamp, own: (f32, f32), page: (f32, f32)) -> [f32; 6] {
     turned(size, middle, turn)
 }
 
-/// The same at an anchor.
+/// The transformation of the unit square to a stamp at an anchor.
 fn anchored(anchor: Anchored, turn: Turn, own: (f32, f32), page: (f32, f32)) -> [f32; 6] {
     // A square is not, whatever its sides are rounded to.
     let is_tall = own.1 > own.0 * 1.001;

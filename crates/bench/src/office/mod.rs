@@ -192,7 +192,7 @@ fn deployed(
         let content = std::fs::read(&document.path).map_err(Error::file("read", &document.path))?;
         let request = convert_request(document.name.as_str(), &content, options.key.as_deref());
         let clients = options.concurrency.max(1);
-        let load = Load::closed(clients, clients, document.samples * clients);
+        let load = Load::closed(clients, clients, document.samples.saturating_mul(clients));
         let name = OfficeName::Compare {
             document: document.name,
             by: By::Platen,

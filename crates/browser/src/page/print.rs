@@ -326,10 +326,10 @@ impl Page {
                 params[template] = "<span></span>".into();
             }
         }
-        if options.exact_colors && !options.print_background {
+        if options.keeps_element_backgrounds && !options.print_background {
             self.add_style(
                 "html { print-color-adjust: exact !important } \
-                 html, body { background: none !important }",
+                 html, body { background: none !important; transition: none !important }",
             )
             .await?;
         }
@@ -361,7 +361,7 @@ impl Page {
         }
     }
 
-    /// Adds a style sheet after those of the page.
+    /// Adds a style sheet after those of the page. `css` has no single quotes, backslashes or line breaks.
     async fn add_style(&self, css: &str) -> Result<(), Error> {
         let expression = format!(
             "(() => {{ const sheet = new CSSStyleSheet(); sheet.replaceSync('{css}'); \
@@ -414,7 +414,7 @@ impl Page {
     }
 }
 
-/// What the user can change where Chromium refuses to print.
+/// Names the option to change when Chromium refuses to print.
 fn why_not_printed(error: Error) -> Error {
     match error {
         Error::Refused { message, .. } if message.to_lowercase().contains("page range") => {

@@ -4,7 +4,7 @@ use platen_engine::OwnKey;
 use platen_pdf::TextParts;
 use serde_json::{Map, Value as Json, json};
 
-use crate::core_font::family_of;
+use crate::core_font::liberation_family;
 
 use super::{
     extract::Extraction,
@@ -139,8 +139,11 @@ pub(super) fn stamp_text(given: &Given) -> Translation {
         return Err(Wrong::Refused(detail));
     }
     let font = given.text("font").unwrap_or("Helvetica");
-    let is_known = ["Helvetica", "Times-Roman", "Courier"].contains(&font);
-    let Some(family) = family_of(font).filter(|_| is_known) else {
+    let family = match font {
+        "Helvetica" | "Times-Roman" | "Courier" => liberation_family(font),
+        _ => None,
+    };
+    let Some(family) = family else {
         return Err(Wrong::Refused(format!("the `font` {font}")));
     };
     plain(stamp(

@@ -8,8 +8,8 @@ use crate::{
     fixture::{check, has_all, pixels, texts},
 };
 
-/// Where the red of the first page is, in points from its left, lower, left and lower edge: the left
-/// end, the lower, the right and the upper one.
+/// The box around what is red on the first page: left, bottom, right and top, in points from the lower
+/// left corner.
 fn extent(file: &[u8]) -> [f64; 4] {
     let (wide, high, all) = pixels(file, 1);
     let red = all.as_chunks::<3>().0.iter().enumerate();
@@ -23,6 +23,26 @@ fn extent(file: &[u8]) -> [f64; 4] {
         points(across.max()),
         points(up.max()),
     ]
+}
+
+/// Whether the red of the first page rises from the left to the right.
+fn rises(file: &[u8]) -> bool {
+    let [left, _, right, _] = extent(file);
+    let (wide, high, all) = pixels(file, 1);
+    let middle = f64::midpoint(left, right) / WIDTH * wide as f64;
+    let (mut before, mut after) = ((0, 0), (0, 0));
+    for (at, it) in all.as_chunks::<3>().0.iter().enumerate() {
+        if it[0] > 180 && it[1] < 120 && it[2] < 120 {
+            let half = if ((at % wide) as f64) < middle {
+                &mut before
+            } else {
+                &mut after
+            };
+            *half = (half.0 + high - at / wide, half.1 + 1);
+        }
+    }
+    let mean = |(sum, count): (usize, usize)| sum as f64 / count.max(1) as f64;
+    mean(after) > mean(before)
 }
 
 /// Width of a page, in points.
@@ -64,7 +84,9 @@ fn texts_stand_where_pdfcpu_places_them() {
     let [.., x, y] = extent(&text(r#"{"color": "1 0 0", "points": "80"}"#));
     assert!(is_about(x, right) && is_about(y, top), "{x} {y}");
     // Downwards it takes the same space.
-    let [.., x, y] = extent(&text(r#"{"color": "1 0 0", "diagonal": "2"}"#));
+    let falling = text(r#"{"color": "1 0 0", "diagonal": "2"}"#);
+    assert!(rises(&usual) && !rises(&falling));
+    let [.., x, y] = extent(&falling);
     assert!(
         (x - right).abs() < 20.0 && (y - top).abs() < 20.0,
         "{x} {y}"
@@ -119,6 +141,33 @@ fn pictures_stand_where_pdfcpu_places_them() {
         bottom < 3.0 && is_about(top, WIDTH * 0.25),
         "{bottom} {top}"
     );
+    // The longer side of what is higher than wide lies along the diagonal, as long as half of the height.
+    let tall = r##"{"definition": {"kind": "document", "key": "tall", "page": {"size": {"width": "100pt",
+        "height": "800pt"}, "margins": "0pt", "background": {"color": "#FF0000"}}, "body": [{"type": "spacer", "height": "1pt"}]}, "data": {}}"##;
+    let headers = [("content-type", "application/json")];
+    let tall = app.send("POST", "/render/pdf", &headers, tall.as_bytes());
+    assert_eq!(tall.status, 200, "{}", String::from_utf8_lossy(&tall.bytes));
+    for (diagonal, is_rising) in [("1", true), ("2", false)] {
+        let options = format!(r#"{{"diagonal": "{diagonal}"}}"#);
+        let fields: [Field<'_>; 4] = [
+            ("files", "a.pdf", &one),
+            ("stamp", "tall.pdf", &tall.bytes),
+            ("stampSource", "", b"pdf"),
+            ("stampOptions", "", options.as_bytes()),
+        ];
+        let made = change(&app, "stamp", &fields).bytes;
+        assert_eq!(rises(&made), is_rising, "diagonal {diagonal}");
+        let [left, bottom, right, top] = extent(&made);
+        // 421 by 53 points, turned by 54.7 - 90 degrees.
+        assert!(
+            is_about(top - bottom, 421.0 * 0.816 + 53.0 * 0.578),
+            "{bottom} {top}"
+        );
+        assert!(
+            is_about(right - left, 421.0 * 0.578 + 53.0 * 0.816),
+            "{left} {right}"
+        );
+    }
     // A point for each pixel.
     let [left, _, right, _] = extent(&picture(r#"{"scale": "10 abs", "rotation": "0"}"#));
     assert!(is_about(right - left, 80.0), "{left} {right}");
@@ -185,6 +234,7 @@ fn pages_are_split_in_the_order_of_the_file() {
     };
     assert_eq!(part("2,1"), ["Alpha", "Beta"]);
     assert_eq!(part("2-9"), ["Beta"]);
+    assert_eq!(part("l"), ["Beta"]);
     // QPDF's name of the last page, in the order of QPDF.
     assert_eq!(part("2-z,1"), ["Beta", "Alpha"]);
 }

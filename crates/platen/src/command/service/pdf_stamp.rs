@@ -23,8 +23,8 @@ pub(super) struct StampArguments {
     /// A picture or PDF.
     #[arg(long, value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
-    /// Draw the first page of the PDF on the first page, the second on the second, and its last on all
-    /// pages after it.
+    /// Draw the first page of the PDF given by --file on the first page, its second on the second, and
+    /// its last on all later pages.
     #[arg(long, requires = "file")]
     each_page: bool,
     /// Draw below the content of pages.

@@ -24,7 +24,8 @@ use crate::report::{Failure, OutputArguments};
     platen bench office --gotenberg http://127.0.0.1:3001\n  \
     platen bench office --url https://platen.example.com --api-key KEY --quick --yes\n\n\
     `make bench-office` fetches unoserver first. All candidates use the same LibreOffice and are interleaved; \
-    two rows have a newer one. With --url only that service is measured, with the documents.")]
+    two rows have a newer one. With --url, only that service is measured: it converts the documents, and --sections, --gotenberg, \
+    --unoserver and --newest-libreoffice have no effect.")]
 pub struct Arguments {
     /// Documents: letter.docx, small.docx (2.5 MB), large.docx (14 MB); default: all.
     #[arg(long, value_delimiter = ',')]

@@ -24,11 +24,11 @@ pub struct TargetArguments {
     /// .env.benchmark. Other machines need --yes.
     #[arg(long)]
     url: Option<String>,
-    /// API key with the admin scope, for the service, in which templates and flows are stored
-    /// first, if any are needed. Also from PLATEN_API_KEY, PULP_ENGINE_ADMIN_KEY or API_KEY_ADMIN.
+    /// API key with the admin scope, with which the templates and flows are stored first that the
+    /// benchmark needs. Also from PLATEN_API_KEY, PULP_ENGINE_ADMIN_KEY or API_KEY_ADMIN.
     #[arg(long, hide_env_values = true)]
     api_key: Option<String>,
-    /// API key for renderings and conversions; default: the other one. Also from PULP_ENGINE_RENDER_KEY or
+    /// API key for renderings and conversions; default: that of --api-key. Also from PULP_ENGINE_RENDER_KEY or
     /// API_KEY_RENDER.
     #[arg(long)]
     render_key: Option<String>,
