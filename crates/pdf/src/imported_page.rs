@@ -14,7 +14,7 @@ use crate::{
 
 /// Maximum number of objects that the pages of a file refer to.
 const MAX_OBJECTS: usize = 500_000;
-/// Maximum number of values that are copied from a file; 64 bytes of a text count as one. Pages may
+/// Maximum number of values and keys that are copied from a file; 64 bytes of a text count as one. Pages may
 /// share values that each of them gets a copy of.
 const MAX_VALUES: usize = 2_000_000;
 /// Maximum depth of its objects.
@@ -187,14 +187,7 @@ impl<'s> Importer<'s> {
             Object::String(text, _) | Object::Name(text) => text.len(),
             _ => 0,
         };
-        self.values += 1 + length / 64;
-        if self.values > MAX_VALUES {
-            return Err(Error::TooLarge {
-                what: "values of drawn pages",
-                count: self.values,
-                most: MAX_VALUES,
-            });
-        }
+        self.count(length)?;
         Ok(match object {
             Object::Reference(id) => match self.places.get(id) {
                 Some(place) => (*place).into(),
@@ -220,6 +213,19 @@ impl<'s> Importer<'s> {
         })
     }
 
+    /// Counts a value or key of so many bytes.
+    fn count(&mut self, length: usize) -> Result<(), Error> {
+        self.values += 1 + length / 64;
+        match self.values > MAX_VALUES {
+            true => Err(Error::TooLarge {
+                what: "values of drawn pages",
+                count: self.values,
+                most: MAX_VALUES,
+            }),
+            false => Ok(()),
+        }
+    }
+
     fn dictionary(
         &mut self,
         document: &mut Document,
@@ -229,6 +235,7 @@ impl<'s> Importer<'s> {
         let mut copy = Dictionary::new();
         for (key, object) in source {
             if !LEFT_OUT.contains(&key.as_slice()) {
+                self.count(key.len())?;
                 let made = self.object(document, object, depth + 1)?;
                 copy.set(key.clone(), made);
             }

@@ -49,8 +49,7 @@ impl Selection {
     }
 
     /// The text.
-    #[must_use]
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
