@@ -112,8 +112,9 @@ fn parse(
 }
 
 /// A parsed file whose objects are all there, and not too many.
-fn sound(document: Document, limits: &Limits) -> Result<Document, Error> {
+fn sound(mut document: Document, limits: &Limits) -> Result<Document, Error> {
     within("objects", document.objects.len(), limits.objects)?;
+    name_filters(&mut document);
     let pages = document.page_iter().take(limits.pages + 1).count();
     within("pages", pages, limits.pages)?;
     if pages == 0 {
@@ -123,6 +124,51 @@ fn sound(document: Document, limits: &Limits) -> Result<Document, Error> {
         }));
     }
     Ok(document)
+}
+
+/// Puts the names of filters, and what they need, into the streams that only refer to them: those who
+/// unpack streams do not follow references.
+fn name_filters(document: &mut Document) {
+    fn is_referred(object: &Object) -> bool {
+        match object {
+            Object::Reference(_) => true,
+            Object::Array(list) => list.iter().any(is_referred),
+            Object::Dictionary(entries) => entries.iter().any(|(_, it)| is_referred(it)),
+            _ => false,
+        }
+    }
+    fn direct(document: &Document, object: &Object, depth: usize) -> Option<Object> {
+        let direct_again = |object: &Object| direct(document, object, depth.checked_sub(1)?);
+        Some(match resolve(document, object)? {
+            Object::Array(list) => Object::Array(list.iter().filter_map(direct_again).collect()),
+            Object::Dictionary(entries) => {
+                let entries = entries.iter();
+                let entries =
+                    entries.filter_map(|(key, it)| Some((key.clone(), direct_again(it)?)));
+                Object::Dictionary(entries.collect())
+            }
+            // What refers to a stream, such as the shared tables of pictures, stays a reference.
+            Object::Stream(_) => object.clone(),
+            other => other.clone(),
+        })
+    }
+    for key in [&b"Filter"[..], b"DecodeParms"] {
+        let mut named = Vec::new();
+        for (id, object) in &document.objects {
+            if let Object::Stream(stream) = object
+                && let Ok(entry) = stream.dict.get(key)
+                && is_referred(entry)
+                && let Some(entry) = direct(document, entry, 4)
+            {
+                named.push((*id, entry));
+            }
+        }
+        for (id, entry) in named {
+            if let Some(Object::Stream(stream)) = document.objects.get_mut(&id) {
+                stream.dict.set(key, entry);
+            }
+        }
+    }
 }
 
 /// Whether the table of objects points at other places. It is the usual one if it begins at the header.

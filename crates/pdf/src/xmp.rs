@@ -176,7 +176,9 @@ pub(crate) fn write(fields: &BTreeMap<&'static str, String>, kept: &Kept) -> Str
         ("CreationDate", "xmp:CreateDate"),
         ("ModDate", "xmp:ModifyDate"),
     ] {
-        if let Some(text) = fields.get(key) {
+        // PDF/A does not know it in metadata (ISO 19005-2, 6.6.2.3).
+        let is_unknown = key == "Trapped" && kept.pdf_a.is_some();
+        if let (Some(text), false) = (fields.get(key), is_unknown) {
             put(name, text);
         }
     }

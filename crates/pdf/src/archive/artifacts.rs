@@ -15,39 +15,28 @@ use crate::{
 
 /// Maximum number of bytes of content of all pages.
 const MAX_CONTENT: usize = 64 << 20;
-/// Maximum number of bytes of a page's content, which takes a hundred times that while it is looked
-/// at; pages with more stay as they are.
-const MAX_PAGE: usize = 2 << 20;
+/// How many operations are looked at before the work may end.
+const CHECKED: usize = 4_096;
 /// Maximum depth of marked content.
 const MAX_DEPTH: usize = 1_000;
 
-/// Marks what no page's structure has. Calls `checkpoint` before each page.
+/// Marks what no page's structure has. Calls `checkpoint` before each page, and every few thousand
+/// operations.
 pub(super) fn mark(document: &mut Document, checkpoint: &dyn Fn()) -> Result<(), Error> {
-    let mut done = 0;
+    let mut left = MAX_CONTENT;
     let pages: Vec<ObjectId> = document.page_iter().collect();
     for page in pages {
         checkpoint();
-        let Some(content) = content_of(document, page) else {
-            continue;
-        };
-        done += content.len();
-        if done > MAX_CONTENT {
-            return Err(Error::TooLarge {
-                what: "bytes of content",
-                count: done,
-                most: MAX_CONTENT,
-            });
-        }
+        let content = content_of(document, page, left)?;
+        left = left.saturating_sub(content.len());
         let resources = inherited(document, document.get_dictionary(page)?, b"Resources");
         let resources = resources.as_ref().and_then(|it| resolve(document, it));
         let resources = resources.and_then(|it| it.as_dict().ok());
-        let operations = Content::decode(&content)?.operations;
         let has_structure =
             |operation: &Operation| form_has_structure(document, resources, operation);
-        let Some(operations) = marked(operations, has_structure) else {
+        let Some(content) = marked(&content, has_structure, checkpoint)? else {
             continue;
         };
-        let content = Content { operations }.encode()?;
         let mut stream = Stream::new(Dictionary::new(), content);
         stream.compress()?;
         let stream = document.add_object(stream);
@@ -56,23 +45,26 @@ pub(super) fn mark(document: &mut Document, checkpoint: &dyn Fn()) -> Result<(),
     Ok(())
 }
 
-/// The content of a page; `None` where it is too much, or cannot be unpacked.
-fn content_of(document: &Document, page: ObjectId) -> Option<Vec<u8>> {
+/// The content of a page, of at most `left` bytes.
+fn content_of(document: &Document, page: ObjectId, left: usize) -> Result<Vec<u8>, Error> {
+    let too_large = || Error::TooLarge {
+        what: "bytes of content",
+        count: MAX_CONTENT + 1,
+        most: MAX_CONTENT,
+    };
     let mut content = Vec::new();
     for id in document.get_page_contents(page) {
         let Ok(Object::Stream(stream)) = document.get_object(id) else {
             continue;
         };
-        let Ok(part) = stream.get_plain_content_with_limit(MAX_PAGE) else {
-            return None;
-        };
-        content.extend(part);
+        let part = stream.get_plain_content_with_limit(left);
+        content.extend(part.map_err(|_| too_large())?);
         content.push(b'\n');
-        if content.len() > MAX_PAGE {
-            return None;
+        if content.len() > left {
+            return Err(too_large());
         }
     }
-    Some(content)
+    Ok(content)
 }
 
 /// Whether a form XObject that is drawn has structure of its own.
@@ -94,49 +86,55 @@ fn form_has_structure(
     find().unwrap_or(false)
 }
 
-/// The operations with what is unmarked as artifacts; `None` if all is marked.
+/// `content` with what is unmarked as artifacts; `None` if all is marked.
 fn marked(
-    operations: Vec<Operation>,
+    content: &[u8],
     has_structure: impl Fn(&Operation) -> bool,
-) -> Option<Vec<Operation>> {
-    let mut made = Vec::with_capacity(operations.len());
+    checkpoint: &dyn Fn(),
+) -> Result<Option<Vec<u8>>, Error> {
+    const START: &[u8] = b"/Artifact BMC\n";
+    let mut made = Vec::with_capacity(content.len());
     // Whether each mark that is open makes what is in it an artifact or a part of the structure.
     let mut open: Vec<bool> = Vec::new();
-    let mut path = None;
+    // What was written since a path began, which is marked as a whole.
+    let mut path: Option<Vec<u8>> = None;
     let mut has_changed = false;
-    for operation in operations {
-        let is_marked = open.contains(&true);
-        let start = match operation.operator.as_str() {
-            "BMC" | "BDC" if open.len() < MAX_DEPTH => {
-                open.push(is_about_structure(&operation));
-                None
-            }
-            "EMC" => {
-                open.pop();
-                None
-            }
-            "m" | "l" | "c" | "v" | "y" | "h" | "re" => {
-                path.get_or_insert(made.len());
-                None
-            }
-            "n" => {
-                path = None;
-                None
-            }
-            "f" | "F" | "f*" | "S" | "s" | "B" | "B*" | "b" | "b*" => path.take(),
-            "Do" if has_structure(&operation) => None,
-            "Tj" | "TJ" | "'" | "\"" | "sh" | "Do" | "BI" => Some(made.len()),
-            _ => None,
-        };
-        made.push(operation);
-        if let Some(start) = start.filter(|_| !is_marked) {
-            let artifact = vec![Object::Name(b"Artifact".to_vec())];
-            made.insert(start, Operation::new("BMC", artifact));
-            made.push(Operation::new("EMC", Vec::new()));
-            has_changed = true;
+    for (index, operation) in Content::decode_iter(content).enumerate() {
+        if index.is_multiple_of(CHECKED) {
+            checkpoint();
         }
+        let operation = operation?;
+        let is_marked = open.contains(&true);
+        let mut is_drawn = false;
+        match operation.operator.as_str() {
+            "BMC" | "BDC" if open.len() < MAX_DEPTH => open.push(is_about_structure(&operation)),
+            "EMC" => drop(open.pop()),
+            "m" | "l" | "c" | "v" | "y" | "h" | "re" => drop(path.get_or_insert_default()),
+            "n" => made.append(&mut path.take().unwrap_or_default()),
+            "f" | "F" | "f*" | "S" | "s" | "B" | "B*" | "b" | "b*" => is_drawn = path.is_some(),
+            "Do" if has_structure(&operation) => {}
+            "Tj" | "TJ" | "'" | "\"" | "sh" | "Do" | "BI" => is_drawn = true,
+            _ => {}
+        }
+        let operations = [operation];
+        let bytes = Content { operations }.encode()?;
+        if !is_drawn {
+            let target = path.as_mut().unwrap_or(&mut made);
+            target.extend(bytes);
+            target.push(b'\n');
+            continue;
+        }
+        let artifact = !is_marked;
+        has_changed |= artifact;
+        if artifact {
+            made.extend(START);
+        }
+        made.append(&mut path.take().unwrap_or_default());
+        made.extend(bytes);
+        made.extend(if artifact { &b"\nEMC\n"[..] } else { b"\n" });
     }
-    has_changed.then_some(made)
+    made.append(&mut path.take().unwrap_or_default());
+    Ok(has_changed.then_some(made))
 }
 
 /// Whether a mark makes what is in it an artifact or a part of the structure.
@@ -178,9 +176,7 @@ mod tests {
     use super::*;
 
     fn made(content: &[u8]) -> Option<String> {
-        let operations = Content::decode(content).unwrap().operations;
-        let made = marked(operations, |_| false)?;
-        let bytes = Content { operations: made }.encode().unwrap();
+        let bytes = marked(content, |_| false, &|| {}).unwrap()?;
         Some(String::from_utf8(bytes).unwrap().replace('\n', " "))
     }
 

@@ -6,26 +6,22 @@ use lopdf::{Dictionary, Document, Object, ObjectId};
 
 use super::{
     dictionaries::{each, each_mut, name},
+    drawn::INTENTS,
     once::Once,
 };
 use crate::{
     Error,
-    open::{array, value},
+    open::{array, dictionary as dictionary_of, value},
 };
 
-/// Actions that an archival file does not have (ISO 19005-2, 6.5.1).
-const ACTIONS: [&[u8]; 11] = [
-    b"GoTo3DView",
-    b"Hide",
-    b"ImportData",
-    b"JavaScript",
-    b"Launch",
-    b"Movie",
-    b"Rendition",
-    b"ResetForm",
-    b"SetOCGState",
-    b"Sound",
-    b"Trans",
+/// Actions that an archival file may have besides named ones (ISO 19005-2, 6.5.1).
+const ACTIONS: [&[u8]; 6] = [
+    b"GoTo",
+    b"GoToE",
+    b"GoToR",
+    b"SubmitForm",
+    b"Thread",
+    b"URI",
 ];
 /// Named actions that it may have.
 const NAMED: [&[u8]; 4] = [b"NextPage", b"PrevPage", b"FirstPage", b"LastPage"];
@@ -43,13 +39,15 @@ const MAX_STREAMS: usize = 256 << 20;
 
 /// Whether `action` is one that an archival file does not have.
 fn is_forbidden(action: &Dictionary) -> bool {
-    let kind = name(action, b"Type");
     match name(action, b"S") {
-        _ if kind.is_some_and(|kind| kind != b"Action") => false,
         Some(b"Named") => !name(action, b"N").is_some_and(|name| NAMED.contains(&name)),
-        Some(action) => ACTIONS.contains(&action),
+        Some(kind) => !ACTIONS.contains(&kind),
         None => false,
     }
+}
+
+fn is_forbidden_in(document: &Document, action: &Object) -> bool {
+    dictionary_of(document, action).is_some_and(is_forbidden)
 }
 
 /// What other objects refer to and that is mended where it stands.
@@ -63,10 +61,17 @@ impl Known {
     fn of(document: &Document) -> Self {
         let mut known = Self::default();
         for (id, object) in &document.objects {
-            if let Object::Dictionary(dictionary) = object
-                && is_forbidden(dictionary)
-            {
-                known.actions.insert(*id);
+            match object {
+                Object::Dictionary(dictionary) if is_forbidden(dictionary) => {
+                    known.actions.insert(*id);
+                }
+                // A list of actions that a key refers to goes as a whole.
+                Object::Array(actions)
+                    if actions.iter().any(|it| is_forbidden_in(document, it)) =>
+                {
+                    known.actions.insert(*id);
+                }
+                _ => {}
             }
         }
         let mut once = Once::default();
@@ -105,6 +110,9 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
                 dictionary.remove(key);
             }
         }
+        if let Ok(Object::Array(actions)) = dictionary.get_mut(b"Next") {
+            actions.retain(|action| !known.is_action(action));
+        }
         if name(dictionary, b"Type") == Some(b"ExtGState") || known.states.contains(&id) {
             state(dictionary);
         }
@@ -131,9 +139,37 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
         if name(dictionary, b"Type") == Some(b"Page") {
             dictionary.remove(b"PresSteps");
         }
+        font(dictionary);
+        for key in [&b"Intent"[..], b"RI"] {
+            let intent = name(dictionary, key);
+            // What is no intent counts as the usual one (ISO 32000-1, 8.6.5.8).
+            if intent.is_some_and(|it| !INTENTS.contains(&it)) && !is_group(dictionary) {
+                dictionary.remove(key);
+            }
+        }
     });
     compress(document, reasons);
     catalog(document)
+}
+
+/// Whether a dictionary is a group of layers, whose intent is something else (ISO 32000-1, 8.11.2).
+fn is_group(dictionary: &Dictionary) -> bool {
+    matches!(name(dictionary, b"Type"), Some(b"OCG" | b"OCMD"))
+        || dictionary.has(b"BaseState")
+        || dictionary.has(b"ON")
+        || dictionary.has(b"OFF")
+}
+
+/// Fonts and their descriptors (ISO 19005-2, 6.2.11): lists of the glyphs of a subset are often wrong, and
+/// need not be there; the map from characters to glyphs of an embedded font must.
+fn font(dictionary: &mut Dictionary) {
+    if dictionary.has(b"FontName") {
+        dictionary.remove(b"CIDSet");
+        dictionary.remove(b"CharSet");
+    }
+    if name(dictionary, b"Subtype") == Some(b"CIDFontType2") && !dictionary.has(b"CIDToGIDMap") {
+        dictionary.set("CIDToGIDMap", "Identity");
+    }
 }
 
 /// An ExtGState dictionary (ISO 19005-2, 6.2.5).

@@ -9,8 +9,11 @@ mod artifacts;
 mod check;
 mod color_profile;
 mod dictionaries;
+mod drawn;
+mod glyphs;
 mod mend;
 mod once;
+mod pictures;
 mod roles;
 mod validate;
 
@@ -125,7 +128,23 @@ fn conform(
     if archive.part != Part::None {
         mend::mend(document, reasons)?;
         annotations::mend(document, reasons)?;
+        drawn::own_resources(document)?;
+        let borrowed = {
+            let drawn = drawn::look(document, checkpoint)?;
+            glyphs::check(document, &drawn.fonts, reasons, checkpoint);
+            reasons.extend(drawn.reasons);
+            let borrowed = drawn.borrowing.into_iter();
+            borrowed
+                .map(|(id, from)| (id, from.clone()))
+                .collect::<Vec<_>>()
+        };
+        for (form, resources) in borrowed {
+            if let Ok(Object::Stream(form)) = document.get_object_mut(form) {
+                form.dict.set("Resources", resources);
+            }
+        }
         check::check(document, reasons);
+        pictures::check(document, reasons);
         attached(document, archive.part, reasons)?;
         output_intent(document)?;
     }
@@ -262,6 +281,14 @@ fn output_intent(document: &mut Document) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether `tag` has the form of a language tag (RFC 3066).
+fn is_language(tag: &str) -> bool {
+    tag.split('-').enumerate().all(|(index, part)| {
+        let is_allowed = |it: u8| it.is_ascii_alphabetic() || (index > 0 && it.is_ascii_digit());
+        (1..=8).contains(&part.len()) && part.bytes().all(is_allowed)
+    })
+}
+
 fn has_title(document: &Document) -> bool {
     let info = value(document, &document.trailer, b"Info");
     let title = info.and_then(|info| value(document, info.as_dict().ok()?, b"Title"));
@@ -292,8 +319,12 @@ fn accessible(
     }
     let language =
         value(document, catalog, b"Lang").and_then(|it| lopdf::decode_text_string(it).ok());
-    if language.is_none_or(|language| language.trim().is_empty()) {
-        reasons.push("it does not say its language".to_owned());
+    match language.as_deref().map(str::trim) {
+        None | Some("") => reasons.push("it does not say its language".to_owned()),
+        Some(tag) if !is_language(tag) => {
+            reasons.push(format!("its language {tag:.40?} is no language tag"))
+        }
+        Some(_) => {}
     }
     match (has_title(document), title) {
         (true, _) => {}

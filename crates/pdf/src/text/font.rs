@@ -102,8 +102,8 @@ impl Font {
         256 + self.map_bytes / 8 + self.widths.len()
     }
 
-    /// Calls `take` with each glyph that `bytes` show.
-    pub(crate) fn each(&self, mut bytes: &[u8], take: &mut dyn FnMut(Shown)) {
+    /// Calls `take` with each code in `bytes`: its bytes, and its value.
+    pub(crate) fn codes<'a>(&self, mut bytes: &'a [u8], take: &mut dyn FnMut(&'a [u8], u32)) {
         while !bytes.is_empty() {
             let length = match &self.kind {
                 Kind::Simple(_) => 1,
@@ -117,6 +117,14 @@ impl Font {
             let code = now
                 .iter()
                 .fold(0, |code, byte| code << 8 | u32::from(*byte));
+            take(now, code);
+            bytes = rest;
+        }
+    }
+
+    /// Calls `take` with each glyph that `bytes` show.
+    pub(crate) fn each(&self, bytes: &[u8], take: &mut dyn FnMut(Shown)) {
+        self.codes(bytes, &mut |now, code| {
             let width = self.width(now.len(), code);
             take(Shown {
                 text: self.text(now, code),
@@ -125,7 +133,32 @@ impl Font {
                 is_sure: width.is_some() || matches!(self.kind, Kind::Composite { .. }),
                 is_space: now == b" ",
             });
-            bytes = rest;
+        });
+    }
+
+    /// The width that the file says of a code of `length` bytes, in thousandths of the font size;
+    /// `None` for a code of a simple font that its list of widths leaves out.
+    pub(crate) fn said_width(&self, length: usize, code: u32) -> Option<f32> {
+        let usual = matches!(self.kind, Kind::Composite { .. }).then_some(self.usual_width);
+        Some(self.width(length, code).or(usual)? * 1_000.0)
+    }
+
+    /// The character (CID) that a code of a composite font stands for; `None` where that is not known.
+    pub(crate) fn character(&self, length: usize, code: u32) -> Option<u32> {
+        match &self.kind {
+            Kind::Composite {
+                codes: Some(codes), ..
+            } => codes.glyph(length, code),
+            Kind::Composite { codes: None, .. } if self.is_understood => Some(code),
+            _ => None,
+        }
+    }
+
+    /// The text of a code of a simple font by its encoding, whatever other maps say.
+    pub(crate) fn encoded(&self, code: u32) -> Option<&str> {
+        match &self.kind {
+            Kind::Simple(table) => table.get(code as usize)?.as_deref(),
+            Kind::Composite { .. } => None,
         }
     }
 
@@ -275,36 +308,49 @@ fn tall(document: &Document, font: &Dictionary) -> Option<(f32, f32)> {
     (is_tall && (is_of_signs || !is_of_letters)).then_some((low, high))
 }
 
+/// The names that a simple font gives codes itself, and whether other codes are those of an encoding with
+/// a name, rather than of the font.
+pub(crate) fn code_names(document: &Document, font: &Dictionary) -> (HashMap<u32, Vec<u8>>, bool) {
+    let mut names = HashMap::new();
+    let is_known = |object: Option<&Object>| matches!(object, Some(Object::Name(_)));
+    let encoding = value(document, font, b"Encoding");
+    let Some(Object::Dictionary(entries)) = encoding else {
+        return (names, is_known(encoding));
+    };
+    let mut code = 0_u32;
+    let differences = array(document, entries.get(b"Differences").ok());
+    for object in differences.iter().take(1_000) {
+        match object {
+            Object::Integer(number) => code = u32::try_from(*number).unwrap_or(256),
+            Object::Name(name) => {
+                if code < 256 {
+                    names.insert(code, name.clone());
+                }
+                code = code.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+    (names, is_known(value(document, entries, b"BaseEncoding")))
+}
+
 /// The texts of the 256 codes of a simple font, by its encoding, and how many of them have names.
 fn table(document: &Document, font: &Dictionary) -> (Vec<Option<String>>, usize) {
-    let mut named = 0;
     let encoding = value(document, font, b"Encoding");
-    let mut table = match encoding {
-        Some(Object::Name(name)) => names::of_encoding(name),
-        Some(Object::Dictionary(encoding)) => {
-            let base = value(document, encoding, b"BaseEncoding").and_then(|it| it.as_name().ok());
-            let mut table = names::of_encoding(base.unwrap_or_default());
-            let mut code = 0_usize;
-            let differences = array(document, encoding.get(b"Differences").ok());
-            for object in differences.iter().take(1_000) {
-                match object {
-                    Object::Integer(number) => code = usize::try_from(*number).unwrap_or(256),
-                    Object::Name(name) => {
-                        if let Some(place) = table.get_mut(code) {
-                            *place = names::of_glyph(name);
-                            named += 1;
-                        }
-                        code += 1;
-                    }
-                    _ => {}
-                }
-            }
-            table
-        }
-        _ => names::of_encoding(b""),
+    let base = match encoding {
+        Some(Object::Dictionary(entries)) => value(document, entries, b"BaseEncoding"),
+        other => other,
     };
+    let base = base.and_then(|it| it.as_name().ok()).unwrap_or_default();
+    let mut table = names::of_encoding(base);
     table.truncate(256);
-    (table, named)
+    let (own, _) = code_names(document, font);
+    for (code, name) in &own {
+        if let Some(place) = table.get_mut(*code as usize) {
+            *place = names::of_glyph(name);
+        }
+    }
+    (table, own.len())
 }
 
 /// The texts of the codes of a font whose codes are one byte and its encoding a usual one; `None` for

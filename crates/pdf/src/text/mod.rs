@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use self::page::Reader;
 pub(crate) use self::{
-    font::{Font, Shown, usual_codes},
+    font::{Font, Shown, code_names, usual_codes},
+    names::of_glyph as glyph_text,
     standard::Standard,
     state::{Place, State, UNIT, floats},
 };

@@ -25,7 +25,7 @@ pub(super) fn of_encoding(name: &[u8]) -> Vec<Option<String>> {
 }
 
 /// The text of a glyph, by the rules of the Adobe Glyph List.
-pub(super) fn of_glyph(name: &[u8]) -> Option<String> {
+pub(crate) fn of_glyph(name: &[u8]) -> Option<String> {
     let name = name.split(|byte| *byte == b'.').next()?;
     if name.is_empty() || name.len() > 100 {
         return None;

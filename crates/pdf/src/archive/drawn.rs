@@ -1,0 +1,432 @@
+//! What the content of a file draws, operation by operation: the glyphs of each font, and what archival
+//! content must not do.
+
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
+
+use lopdf::{
+    Dictionary, Document, Object, ObjectId, Stream,
+    content::{Content, Operation},
+};
+
+use super::dictionaries::name;
+use crate::{
+    Error,
+    annotation::annotations,
+    copy::inherited,
+    open::{dictionary as dictionary_of, value},
+    text::Font,
+};
+
+/// Maximum size of the content of a page or form, in bytes.
+const MAX_CONTENT: usize = 64 << 20;
+/// Maximum number of operations of a file that are looked at.
+const MAX_OPERATIONS: usize = 50_000_000;
+/// How many of them are looked at before the work may end.
+const CHECKED: usize = 4_096;
+/// Maximum depth of forms inside of each other.
+const MAX_DEPTH: usize = 28;
+/// How deep `q` may be inside of `q` (ISO 19005-2, 6.1.13).
+const MAX_SAVED: usize = 28;
+/// Rendering intents (ISO 32000-1, 8.6.5.8).
+pub(super) const INTENTS: [&[u8]; 4] = [
+    b"AbsoluteColorimetric",
+    b"RelativeColorimetric",
+    b"Saturation",
+    b"Perceptual",
+];
+/// All operators (ISO 32000-1, annex A).
+const OPERATORS: &[&str] = &[
+    "b", "B", "b*", "B*", "BDC", "BI", "BMC", "BT", "BX", "c", "cm", "CS", "cs", "d", "d0", "d1",
+    "Do", "DP", "EI", "EMC", "ET", "EX", "f", "F", "f*", "G", "g", "gs", "h", "i", "ID", "j", "J",
+    "K", "k", "l", "m", "M", "MP", "n", "q", "Q", "re", "RG", "rg", "ri", "s", "S", "SC", "sc",
+    "SCN", "scn", "sh", "T*", "Tc", "Td", "TD", "Tf", "Tj", "TJ", "TL", "Tm", "Tr", "Ts", "Tw",
+    "Tz", "v", "w", "W", "W*", "y", "'", "\"",
+];
+
+/// A font, and the codes that are shown of it: their numbers of bytes, and their values.
+pub(super) struct Shown<'a> {
+    pub(super) dictionary: &'a Dictionary,
+    pub(super) font: Rc<Font>,
+    pub(super) codes: HashSet<(usize, u32)>,
+}
+
+/// What is drawn.
+#[derive(Default)]
+pub(super) struct Drawn<'a> {
+    /// Fonts, in the order in which they are first shown.
+    pub(super) fonts: Vec<Shown<'a>>,
+    /// Forms without resources that use those of what draws them.
+    pub(super) borrowing: HashMap<ObjectId, &'a Dictionary>,
+    /// Rules that content breaks.
+    pub(super) reasons: Vec<String>,
+}
+
+/// Looks at everything that pages draw, also by annotations, patterns, masks and fonts. `checkpoint` is
+/// called every few thousand operations.
+///
+/// # Errors
+/// There is too much of it.
+pub(super) fn look<'a>(
+    document: &'a Document,
+    checkpoint: &'a dyn Fn(),
+) -> Result<Drawn<'a>, Error> {
+    let mut walker = Walker {
+        document,
+        checkpoint,
+        drawn: Drawn::default(),
+        known: HashMap::new(),
+        seen: HashSet::new(),
+        left: MAX_OPERATIONS,
+        until: CHECKED,
+        names_something: false,
+    };
+    for page in document.page_iter() {
+        checkpoint();
+        let entries = document.get_dictionary(page)?;
+        let resources = resources_of(document, entries);
+        let content = document
+            .get_page_content_with_limit(page, MAX_CONTENT)
+            .map_err(|_| too_much())?;
+        let state = State {
+            font: None,
+            is_invisible: false,
+        };
+        walker.resources(resources, 0)?;
+        walker.content(&content, resources, state, 0)?;
+        for annotation in annotations(document, page) {
+            let looks = dictionary_of(document, annotation)
+                .and_then(|it| value(document, it, b"AP")?.as_dict().ok());
+            let Some(normal) = looks.and_then(|it| it.get(b"N").ok()) else {
+                continue;
+            };
+            walker.look(normal, resources)?;
+        }
+    }
+    Ok(walker.drawn)
+}
+
+/// The resources of a page: its own, or those of the nearest node above that has some.
+fn resources_of<'a>(document: &'a Document, page: &'a Dictionary) -> Option<&'a Dictionary> {
+    let mut node = page;
+    for _ in 0..100 {
+        if let Some(found) = value(document, node, b"Resources").and_then(|it| it.as_dict().ok()) {
+            return Some(found);
+        }
+        node = value(document, node, b"Parent")?.as_dict().ok()?;
+    }
+    None
+}
+
+fn too_much() -> Error {
+    Error::TooLarge {
+        what: "operations of content",
+        count: MAX_OPERATIONS + 1,
+        most: MAX_OPERATIONS,
+    }
+}
+
+/// What of the graphics state says which glyphs are seen.
+#[derive(Clone)]
+struct State {
+    /// The number of the font in [`Drawn::fonts`].
+    font: Option<usize>,
+    is_invisible: bool,
+}
+
+struct Walker<'a> {
+    document: &'a Document,
+    checkpoint: &'a dyn Fn(),
+    drawn: Drawn<'a>,
+    /// Numbers of fonts, by the address of their dictionary, which does not move.
+    known: HashMap<usize, usize>,
+    /// Streams that were looked at, with their resources, the font before them, and whether it is seen.
+    seen: HashSet<(usize, usize, Option<usize>, bool)>,
+    left: usize,
+    until: usize,
+    /// Whether the content that is looked at names a resource.
+    names_something: bool,
+}
+
+fn address<T>(of: &T) -> usize {
+    std::ptr::from_ref(of).addr()
+}
+
+impl<'a> Walker<'a> {
+    fn spend(&mut self, operations: usize) -> Result<(), Error> {
+        self.left = self.left.checked_sub(operations).ok_or_else(too_much)?;
+        self.until = self.until.saturating_sub(operations);
+        if self.until == 0 {
+            self.until = CHECKED;
+            (self.checkpoint)();
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, reason: &str) {
+        if !self.drawn.reasons.iter().any(|known| known == reason) {
+            self.drawn.reasons.push(reason.to_owned());
+        }
+    }
+
+    /// What an annotation shows: a stream, or one for each of its states.
+    fn look(&mut self, normal: &'a Object, page: Option<&'a Dictionary>) -> Result<(), Error> {
+        let document = self.document;
+        let state = State {
+            font: None,
+            is_invisible: false,
+        };
+        match document.dereference(normal) {
+            Ok((id, Object::Stream(form))) => self.form(form, id, page, state, 1),
+            Ok((_, Object::Dictionary(states))) => {
+                for (_, one) in states {
+                    if let Ok((id, Object::Stream(form))) = document.dereference(one) {
+                        self.form(form, id, page, state.clone(), 1)?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What resources have besides what content names: patterns, masks, and the drawings of fonts.
+    fn resources(&mut self, resources: Option<&'a Dictionary>, depth: usize) -> Result<(), Error> {
+        let document = self.document;
+        let Some(resources) = resources else {
+            return Ok(());
+        };
+        if !self.seen.insert((address(resources), 0, None, false)) {
+            return Ok(());
+        }
+        let all = |key: &[u8]| value(document, resources, key).and_then(|it| it.as_dict().ok());
+        let state = State {
+            font: None,
+            is_invisible: false,
+        };
+        for (_, pattern) in all(b"Pattern").into_iter().flatten() {
+            if let Ok((id, Object::Stream(pattern))) = document.dereference(pattern) {
+                self.form(pattern, id, Some(resources), state.clone(), depth + 1)?;
+            }
+        }
+        for (_, entry) in all(b"ExtGState").into_iter().flatten() {
+            let mask = dictionary_of(document, entry)
+                .and_then(|it| value(document, it, b"SMask")?.as_dict().ok());
+            let group = mask.and_then(|it| it.get(b"G").ok());
+            if let Some(Ok((id, Object::Stream(group)))) = group.map(|it| document.dereference(it))
+            {
+                self.form(group, id, Some(resources), state.clone(), depth + 1)?;
+            }
+        }
+        for (_, font) in all(b"Font").into_iter().flatten() {
+            let Some(font) = dictionary_of(document, font) else {
+                continue;
+            };
+            if name(font, b"Subtype") != Some(b"Type3") {
+                continue;
+            }
+            let own = value(document, font, b"Resources").and_then(|it| it.as_dict().ok());
+            let glyphs = value(document, font, b"CharProcs").and_then(|it| it.as_dict().ok());
+            for (_, glyph) in glyphs.into_iter().flatten() {
+                if let Some(glyph) = dictionary_stream(document, glyph) {
+                    self.stream(glyph, own.or(Some(resources)), state.clone(), depth + 1)?;
+                }
+            }
+            self.resources(own, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// A form, with its own resources, or with those of what draws it.
+    fn form(
+        &mut self,
+        form: &'a Stream,
+        id: Option<ObjectId>,
+        around: Option<&'a Dictionary>,
+        state: State,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let own = value(self.document, &form.dict, b"Resources").and_then(|it| it.as_dict().ok());
+        self.resources(own, depth)?;
+        let outside = std::mem::take(&mut self.names_something);
+        self.stream(form, own.or(around), state, depth)?;
+        let borrows = std::mem::replace(&mut self.names_something, outside);
+        if let (true, None, Some(id), Some(around)) = (borrows, own, id, around) {
+            let lender = *self.drawn.borrowing.entry(id).or_insert(around);
+            if !std::ptr::eq(lender, around) && lender != around {
+                self.refuse("a form has no resources of its own, and several pages lend it different ones (6.2.2)");
+            }
+        }
+        Ok(())
+    }
+
+    fn stream(
+        &mut self,
+        stream: &'a Stream,
+        resources: Option<&'a Dictionary>,
+        state: State,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let of = (address(stream), resources.map_or(0, address));
+        if depth > MAX_DEPTH
+            || !self
+                .seen
+                .insert((of.0, of.1, state.font, state.is_invisible))
+        {
+            return Ok(());
+        }
+        let Ok(content) = stream.get_plain_content_with_limit(MAX_CONTENT) else {
+            return Ok(());
+        };
+        self.content(&content, resources, state, depth)
+    }
+
+    fn content(
+        &mut self,
+        content: &[u8],
+        resources: Option<&'a Dictionary>,
+        mut state: State,
+        depth: usize,
+    ) -> Result<(), Error> {
+        self.spend(content.len() / 64)?;
+        let mut saved = Vec::new();
+        for operation in Content::decode_iter(content).map_while(Result::ok) {
+            self.spend(1)?;
+            let operands = &operation.operands;
+            self.names_something |= names_a_resource(&operation);
+            match operation.operator.as_str() {
+                "q" if saved.len() < MAX_SAVED => saved.push(state.clone()),
+                "q" => self.refuse("its content saves the graphics state too deeply (6.1.13)"),
+                "Q" => state = saved.pop().unwrap_or(state),
+                "Tf" => state.font = self.font(operands.first(), resources)?,
+                "Tr" => {
+                    let mode = operands.first().and_then(|it| it.as_i64().ok());
+                    state.is_invisible = mode == Some(3);
+                }
+                "Tj" | "TJ" | "'" | "\"" => self.show(&operation, &state)?,
+                "Do" => self.draw(&operation, resources, &state, depth)?,
+                "ri" => {
+                    let intent = operands.first().and_then(|it| it.as_name().ok());
+                    if !intent.is_some_and(|it| INTENTS.contains(&it)) {
+                        self.refuse("its content has a rendering intent that is none (6.2.6)");
+                    }
+                }
+                other if !OPERATORS.contains(&other) => {
+                    self.refuse("its content has an operator that PDF does not know (6.2.2)");
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(
+        &mut self,
+        operation: &Operation,
+        resources: Option<&'a Dictionary>,
+        state: &State,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let document = self.document;
+        let found = (|| {
+            let objects = value(document, resources?, b"XObject")?.as_dict().ok()?;
+            let object = objects
+                .get(operation.operands.first()?.as_name().ok()?)
+                .ok()?;
+            match document.dereference(object).ok()? {
+                (id, Object::Stream(form)) => Some((id, form)),
+                _ => None,
+            }
+        })();
+        match found {
+            Some((id, form)) if name(&form.dict, b"Subtype") == Some(b"Form") => {
+                self.form(form, id, resources, state.clone(), depth + 1)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of the font that resources have by a name.
+    fn font(
+        &mut self,
+        key: Option<&Object>,
+        resources: Option<&'a Dictionary>,
+    ) -> Result<Option<usize>, Error> {
+        let document = self.document;
+        let found = (|| {
+            let fonts = value(document, resources?, b"Font")?.as_dict().ok()?;
+            dictionary_of(document, fonts.get(key?.as_name().ok()?).ok()?)
+        })();
+        let Some(dictionary) = found else {
+            return Ok(None);
+        };
+        if let Some(number) = self.known.get(&address(dictionary)) {
+            return Ok(Some(*number));
+        }
+        let font = Rc::new(Font::read(document, dictionary));
+        self.spend(font.cost())?;
+        let number = self.drawn.fonts.len();
+        self.known.insert(address(dictionary), number);
+        self.drawn.fonts.push(Shown {
+            dictionary,
+            font,
+            codes: HashSet::new(),
+        });
+        Ok(Some(number))
+    }
+
+    fn show(&mut self, operation: &Operation, state: &State) -> Result<(), Error> {
+        let (Some(number), false) = (state.font, state.is_invisible) else {
+            return Ok(());
+        };
+        let texts = match operation.operands.last() {
+            Some(Object::Array(list)) => list.as_slice(),
+            Some(one) => std::slice::from_ref(one),
+            None => &[],
+        };
+        for text in texts {
+            if let Object::String(bytes, _) = text {
+                self.spend(bytes.len() / 8)?;
+                let shown = &mut self.drawn.fonts[number];
+                let font = Rc::clone(&shown.font);
+                font.codes(bytes, &mut |code, value| {
+                    shown.codes.insert((code.len(), value));
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an operation names something that resources have.
+fn names_a_resource(operation: &Operation) -> bool {
+    let is_name = |object: Option<&Object>| matches!(object, Some(Object::Name(_)));
+    match operation.operator.as_str() {
+        "Tf" | "Do" | "gs" | "sh" => true,
+        "cs" | "CS" => !matches!(operation.operands.first(), Some(Object::Name(name))
+            if name.starts_with(b"Device") || name == b"Pattern"),
+        "scn" | "SCN" | "BDC" | "DP" => is_name(operation.operands.last()),
+        _ => false,
+    }
+}
+
+fn dictionary_stream<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Stream> {
+    crate::open::resolve(document, object)?.as_stream().ok()
+}
+
+/// Gives pages the resources that they inherit: archival content names its own (ISO 19005-2, 6.2.2).
+pub(super) fn own_resources(document: &mut Document) -> Result<(), Error> {
+    let pages: Vec<ObjectId> = document.page_iter().collect();
+    for page in pages {
+        let entries = document.get_dictionary(page)?;
+        let has_own = value(document, entries, b"Resources").is_some_and(|it| !it.is_null());
+        if let (false, Some(resources)) = (has_own, inherited(document, entries, b"Resources")) {
+            document
+                .get_dictionary_mut(page)?
+                .set("Resources", resources);
+        }
+    }
+    Ok(())
+}
