@@ -6,7 +6,6 @@ use lopdf::{
     content::{Content, Operation},
 };
 
-use super::dictionaries::name;
 use crate::{
     Error,
     copy::inherited,
@@ -149,25 +148,6 @@ fn is_about_structure(operation: &Operation) -> bool {
         (_, Some(Object::Dictionary(properties))) => properties.has(b"MCID"),
         // A name of properties, which have an MCID where they are of a part of the structure.
         (_, Some(_)) => true,
-    }
-}
-
-/// Figures and formulas say what they show (ISO 14289-1, 7.3 and 7.7).
-pub(super) fn check_figures(document: &Document, reasons: &mut Vec<String>) {
-    let is_silent = |object: &Object| {
-        let Object::Dictionary(element) = object else {
-            return false;
-        };
-        let is_figure = matches!(name(element, b"S"), Some(b"Figure" | b"Formula"));
-        let is_element = element.has(b"P") && element.has(b"K");
-        let says = element.has(b"Alt") || element.has(b"ActualText");
-        is_figure && is_element && !says
-    };
-    let count = document.objects.values().filter(|it| is_silent(it)).count();
-    if count > 0 {
-        reasons.push(format!(
-            "pictures without an alternative text: {count} (ISO 14289-1, 7.3)"
-        ));
     }
 }
 

@@ -8,14 +8,41 @@ use super::{
     dictionaries::{each, name},
     once::Once,
 };
-use crate::open::{array, dictionary, value};
+use crate::{
+    copy::inherited,
+    flatten::numbers,
+    open::{array, dictionary, filters, value},
+};
 
+/// Filters of streams (ISO 32000-1, 7.4), without those that are replaced or refused.
+const FILTERS: [&[u8]; 8] = [
+    b"ASCIIHexDecode",
+    b"ASCII85Decode",
+    b"FlateDecode",
+    b"RunLengthDecode",
+    b"CCITTFaxDecode",
+    b"JBIG2Decode",
+    b"DCTDecode",
+    b"JPXDecode",
+];
 /// Maximum number of bytes of all content that is looked at.
 const MAX_CONTENT: usize = 256 << 20;
 
 /// Checks `document`; the clauses are of ISO 19005-2.
 pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
     fonts(document, reasons);
+    let is_odd = |page| {
+        let page = document.get_dictionary(page).ok()?;
+        let area = ["MediaBox", "CropBox"]
+            .iter()
+            .filter_map(|key| inherited(document, page, key.as_bytes()));
+        area.into_iter()
+            .map(|area| sides(document, Some(&area)))
+            .find(|sides| !is_size(*sides))
+    };
+    if document.page_iter().any(|page| is_odd(page).is_some()) {
+        reasons.push("a page is smaller than 3 or larger than 14,400 points (6.1.13)".to_owned());
+    }
     let mut streams = false;
     each(
         document,
@@ -32,9 +59,13 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
     for object in document.objects.values() {
         if let Object::Stream(stream) = object {
             streams |= stream.dict.has(b"F") || stream.dict.has(b"FFilter");
-            let filters = stream.filters().unwrap_or_default();
-            if filters.contains(&&b"Crypt"[..]) {
-                reasons.push("a stream is encrypted (6.1.7.2)".to_owned());
+            match filters(document, stream) {
+                Some(filters) if filters.iter().any(|it| it == b"Crypt") => {
+                    reasons.push("a stream is encrypted (6.1.7.2)".to_owned());
+                }
+                Some(filters) if filters.iter().all(|it| FILTERS.contains(&it.as_slice())) => {}
+                _ => reasons
+                    .push("a stream has a filter that PDF does not know (6.1.7.2)".to_owned()),
             }
         }
     }
@@ -55,6 +86,18 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
             "its content is damaged or too large to look for CMYK colors (6.2.4.3)".to_owned(),
         ),
     }
+}
+
+/// Width and height of an area.
+pub(super) fn sides(document: &Document, area: Option<&Object>) -> Option<(f32, f32)> {
+    let [left, bottom, right, top] = numbers::<4>(document, area)?;
+    Some(((right - left).abs(), (top - bottom).abs()))
+}
+
+/// Whether an area is as large as one of a page may be (6.1.13).
+pub(super) fn is_size(sides: Option<(f32, f32)>) -> bool {
+    let is_within = |side: f32| (3.0..=14_400.0).contains(&side);
+    sides.is_some_and(|(width, height)| is_within(width) && is_within(height))
 }
 
 /// Fonts that are shown must be embedded (6.2.11.4).

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
 use super::{
+    check::{is_size, sides},
     dictionaries::{each, each_mut, name},
     drawn::INTENTS,
     once::Once,
@@ -149,7 +150,22 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
         }
     });
     compress(document, reasons);
+    boxes(document)?;
     catalog(document)
+}
+
+/// Areas of pages that say nothing to readers go if they are too small or too large (6.1.13).
+fn boxes(document: &mut Document) -> Result<(), Error> {
+    let pages: Vec<ObjectId> = document.page_iter().collect();
+    for page in pages {
+        for key in [&b"ArtBox"[..], b"BleedBox", b"TrimBox"] {
+            let entries = document.get_dictionary(page)?;
+            if entries.has(key) && !is_size(sides(document, entries.get(key).ok())) {
+                document.get_dictionary_mut(page)?.remove(key);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether a dictionary is a group of layers, whose intent is something else (ISO 32000-1, 8.11.2).

@@ -15,6 +15,8 @@ mod mend;
 mod once;
 mod pictures;
 mod roles;
+mod structure;
+mod tables;
 mod validate;
 
 use std::collections::HashSet;
@@ -153,7 +155,7 @@ fn conform(
         let title = Some(stem).filter(|stem| archive.lenient && !stem.is_empty());
         accessible(document, title, reasons, checkpoint)?;
         if !archive.lenient {
-            artifacts::check_figures(document, reasons);
+            structure::check(document, reasons)?;
         }
     }
     Ok(())

@@ -121,17 +121,21 @@ pub(super) fn map(document: &mut Document, reasons: &mut Vec<String>) -> Result<
 
 /// Whether a type is known, or mapped to one that is.
 fn is_mapped(roles: &Dictionary, kind: &str) -> bool {
+    KNOWN.contains(&stands_for(roles, kind).as_str())
+}
+
+/// The type of PDF 1.7 that a type is mapped to; the last one of the chain where that is none.
+pub(super) fn stands_for(roles: &Dictionary, kind: &str) -> String {
     let mut kind = kind.to_owned();
     for _ in 0..MAX_CHAIN {
-        if KNOWN.contains(&kind.as_str()) {
-            return true;
-        }
         match name(roles, kind.as_bytes()) {
-            Some(next) => kind = String::from_utf8_lossy(next).into_owned(),
-            None => return false,
+            Some(next) if !KNOWN.contains(&kind.as_str()) => {
+                kind = String::from_utf8_lossy(next).into_owned();
+            }
+            _ => break,
         }
     }
-    false
+    kind
 }
 
 /// Puts what stands in items of lists beside their labels and bodies into bodies (14.8.4.3.3): Chromium

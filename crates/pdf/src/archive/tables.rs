@@ -1,0 +1,139 @@
+//! Whether the rows of a tagged table fit together, and its cells have heads (ISO 14289-1, 7.2 and 7.5).
+
+use std::collections::HashSet;
+
+use lopdf::{Document, Object};
+
+use super::structure::{Element, attribute};
+use crate::open::{array, value};
+
+/// Maximum number of columns, and of cells of a table by rows and columns.
+const MAX_COLUMNS: usize = 10_000;
+const MAX_PLACES: usize = 4_000_000;
+
+/// Checks a table.
+pub(super) fn check(
+    document: &Document,
+    all: &[Element<'_>],
+    table: &Element<'_>,
+    refuse: &mut dyn FnMut(String),
+) {
+    let mut rows: Vec<usize> = Vec::new();
+    for kid in &table.kids {
+        match all[*kid].kind.as_str() {
+            "TR" => rows.push(*kid),
+            "THead" | "TBody" | "TFoot" => {
+                let kids = all[*kid].kids.iter();
+                rows.extend(kids.filter(|row| all[**row].kind == "TR"));
+            }
+            _ => {}
+        }
+    }
+    let Some(grid) = Grid::of(document, all, &rows) else {
+        refuse("tables whose cells do not fit together".to_owned());
+        return;
+    };
+    let width = grid.rows.first().map_or(0, Vec::len);
+    if grid
+        .rows
+        .iter()
+        .any(|row| row.len() != width || row.contains(&None))
+    {
+        refuse("tables whose rows have different numbers of columns".to_owned());
+        return;
+    }
+    if !grid.has_heads(document, all) {
+        refuse("cells of tables that no head belongs to: give `TH` a `Scope`".to_owned());
+    }
+}
+
+/// The cells of a table by rows and columns.
+struct Grid {
+    rows: Vec<Vec<Option<usize>>>,
+}
+
+impl Grid {
+    /// `None` where cells overlap, or reach too far.
+    fn of(document: &Document, all: &[Element<'_>], rows: &[usize]) -> Option<Self> {
+        let mut grid = Self {
+            rows: vec![Vec::new(); rows.len()],
+        };
+        let mut places = 0;
+        for (row, element) in rows.iter().enumerate() {
+            let mut column = 0;
+            for cell in &all[*element].kids {
+                let span = |key: &[u8]| {
+                    let said = attribute(document, all[*cell].entries, b"Table", key);
+                    let said = said.and_then(|it| it.as_i64().ok()).unwrap_or(1);
+                    usize::try_from(said).ok().filter(|it| *it > 0)
+                };
+                let (high, wide) = (span(b"RowSpan")?, span(b"ColSpan")?);
+                while grid.rows[row].get(column).is_some_and(Option::is_some) {
+                    column += 1;
+                }
+                places += high.checked_mul(wide)?;
+                let is_within = row + high <= rows.len() && column + wide <= MAX_COLUMNS;
+                if !is_within || places > MAX_PLACES {
+                    return None;
+                }
+                for line in &mut grid.rows[row..row + high] {
+                    if line.len() < column + wide {
+                        line.resize(column + wide, None);
+                    }
+                    for place in &mut line[column..column + wide] {
+                        if place.replace(*cell).is_some() {
+                            return None;
+                        }
+                    }
+                }
+                column += wide;
+            }
+        }
+        Some(grid)
+    }
+
+    /// Whether every cell has a head: by what it says itself, or by a head of its row or column that says
+    /// where it counts.
+    fn has_heads(&self, document: &Document, all: &[Element<'_>]) -> bool {
+        let scope = |cell: usize| {
+            let said = attribute(document, all[cell].entries, b"Table", b"Scope");
+            said.and_then(|it| it.as_name().ok())
+        };
+        let is_head = |cell: usize, way: &[u8]| {
+            all[cell].kind == "TH" && scope(cell).is_some_and(|it| it == way || it == b"Both")
+        };
+        let mut by_column: HashSet<usize> = HashSet::new();
+        let mut known: Option<HashSet<Vec<u8>>> = None;
+        for row in &self.rows {
+            let cells = || row.iter().flatten().copied();
+            by_column.extend(
+                cells()
+                    .enumerate()
+                    .filter(|(_, cell)| is_head(*cell, b"Column"))
+                    .map(|(column, _)| column),
+            );
+            let has_row_head = cells().any(|cell| is_head(cell, b"Row"));
+            for (column, cell) in cells().enumerate() {
+                if all[cell].kind != "TD" || has_row_head || by_column.contains(&column) {
+                    continue;
+                }
+                let heads = attribute(document, all[cell].entries, b"Table", b"Headers");
+                let heads = array(document, heads);
+                let known = known.get_or_insert_with(|| identifiers(document, all));
+                let is_known = |head: &Object| head.as_str().is_ok_and(|id| known.contains(id));
+                if heads.is_empty() || !heads.iter().all(is_known) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// What elements are called.
+fn identifiers(document: &Document, all: &[Element<'_>]) -> HashSet<Vec<u8>> {
+    all.iter()
+        .filter_map(|element| value(document, element.entries, b"ID")?.as_str().ok())
+        .map(<[u8]>::to_vec)
+        .collect()
+}
