@@ -1,8 +1,10 @@
 //! Annotations of archival and accessible files.
 
+use std::collections::BTreeMap;
+
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
-use super::dictionaries::name;
+use super::{dictionaries::name, structure};
 use crate::{
     Error,
     annotation::annotations,
@@ -10,8 +12,30 @@ use crate::{
     open::{array, dictionary, value},
 };
 
-/// Kinds that show or play what the file does not hold (ISO 19005-2, 6.3.1).
-const FORBIDDEN: [&[u8]; 5] = [b"3D", b"Sound", b"Screen", b"Movie", b"RichMedia"];
+/// Kinds that an archival file may have: others show or play what the file does not hold (ISO 19005-2, 6.3.1).
+const KINDS: [&[u8]; 21] = [
+    b"Text",
+    b"Link",
+    b"FreeText",
+    b"Line",
+    b"Square",
+    b"Circle",
+    b"Polygon",
+    b"PolyLine",
+    b"Highlight",
+    b"Underline",
+    b"Squiggly",
+    b"StrikeOut",
+    b"Stamp",
+    b"Caret",
+    b"Ink",
+    b"Popup",
+    b"FileAttachment",
+    b"Widget",
+    b"PrinterMark",
+    b"Watermark",
+    b"TrapNet",
+];
 /// Maximum number of annotations of all pages: pages may share a list of them.
 const MAX_ANNOTATIONS: usize = 500_000;
 /// Flags of annotations (12.5.3).
@@ -74,13 +98,21 @@ fn annotation(
     reasons: &mut Vec<String>,
 ) -> Option<Dictionary> {
     let kind = name(&annotation, b"Subtype").unwrap_or_default().to_vec();
-    if FORBIDDEN.contains(&kind.as_slice()) {
+    if !KINDS.contains(&kind.as_slice()) {
         return None;
     }
     if kind == b"FileAttachment" && name(&annotation, b"Name").is_none() {
         annotation.set("Name", "PushPin");
     }
     if kind == b"Popup" {
+        annotation.remove(b"AP");
+        let flags = value(document, &annotation, b"F").and_then(|flags| flags.as_i64().ok());
+        if annotation.has(b"F") {
+            annotation.set(
+                "F",
+                (flags.unwrap_or(0) | PRINT) & !(INVISIBLE | HIDDEN | NO_VIEW | TOGGLE),
+            );
+        }
         return Some(annotation);
     }
     let flags = value(document, &annotation, b"F").and_then(|flags| flags.as_i64().ok());
@@ -104,11 +136,12 @@ fn annotation(
         .filter_map(|side| side.as_float().ok())
         .collect();
     let is_empty = matches!(*sides, [left, bottom, right, top] if left == right && bottom == top);
-    if kind == b"Link" || is_empty {
-        return Some(annotation);
-    }
-    match appearance(document, &annotation) {
+    let is_button = kind == b"Widget" && field_kind(document, &annotation) == Some(b"Btn");
+    match appearance(document, &annotation, is_button) {
         Some(only) => annotation.set("AP", only),
+        None if kind == b"Link" || is_empty => {
+            annotation.remove(b"AP");
+        }
         None => {
             let kind = String::from_utf8_lossy(&kind).into_owned();
             reasons.push(format!(
@@ -119,40 +152,139 @@ fn annotation(
     Some(annotation)
 }
 
-/// The normal appearance alone.
-fn appearance(document: &Document, annotation: &Dictionary) -> Option<Dictionary> {
+/// What kind of field a widget shows: its own, or that of the fields above it.
+fn field_kind<'a>(document: &'a Document, widget: &'a Dictionary) -> Option<&'a [u8]> {
+    let mut field = widget;
+    for _ in 0..100 {
+        if let Some(kind) = value(document, field, b"FT").and_then(|it| it.as_name().ok()) {
+            return Some(kind);
+        }
+        field = value(document, field, b"Parent")?.as_dict().ok()?;
+    }
+    None
+}
+
+/// The normal appearance alone: of a button one for each of its states, and one of everything else.
+fn appearance(document: &Document, annotation: &Dictionary, is_button: bool) -> Option<Dictionary> {
     let all = value(document, annotation, b"AP")?.as_dict().ok()?;
     let normal = all.get(b"N").ok()?;
-    value(document, all, b"N")?;
+    let state = || {
+        let state = value(document, annotation, b"AS").and_then(|it| it.as_name().ok());
+        state.unwrap_or(b"Off")
+    };
+    let normal = match (value(document, all, b"N")?, is_button) {
+        (Object::Stream(_), false) => normal.clone(),
+        (Object::Dictionary(states), true) if !states.is_empty() => normal.clone(),
+        (Object::Stream(_), true) => {
+            let mut states = Dictionary::new();
+            states.set(state(), normal.clone());
+            Object::Dictionary(states)
+        }
+        (Object::Dictionary(states), false) => {
+            value(document, states, state())?.as_stream().ok()?;
+            states.get(state()).ok()?.clone()
+        }
+        _ => return None,
+    };
     let mut only = Dictionary::new();
-    only.set("N", normal.clone());
+    only.set("N", normal);
     Some(only)
 }
 
-/// Gives links a description, which PDF/UA asks for (ISO 14289-1, 7.18.5).
-pub(super) fn name_links(document: &mut Document) -> Result<(), Error> {
+/// Gives links a description, which PDF/UA asks for (ISO 14289-1, 7.18.5), and fields, where they are
+/// `lenient`, their names as one (7.18.1).
+pub(super) fn describe(document: &mut Document, lenient: bool) -> Result<(), Error> {
     within(document)?;
     let pages: Vec<ObjectId> = document.page_iter().collect();
     for page in pages {
-        let links: Vec<ObjectId> = annotations(document, page)
+        let all: Vec<ObjectId> = annotations(document, page)
             .iter()
             .filter_map(|annotation| annotation.as_reference().ok())
             .collect();
-        for id in links {
-            let Ok(link) = document.get_dictionary(id) else {
+        for id in all {
+            let Ok(one) = document.get_dictionary(id) else {
                 continue;
             };
-            if name(link, b"Subtype") != Some(b"Link") || link.has(b"Contents") {
+            match name(one, b"Subtype") {
+                Some(b"Link") if text(document, one, b"Contents").is_none() => {
+                    let target = value(document, one, b"A")
+                        .and_then(|action| text(document, action.as_dict().ok()?, b"URI"));
+                    let said = target.unwrap_or_else(|| "Link".to_owned());
+                    let link = document.get_dictionary_mut(id)?;
+                    link.set("Contents", text_string(&said));
+                }
+                Some(b"Widget") if lenient && field_text(document, one, b"TU").is_none() => {
+                    if let Some(said) = field_text(document, one, b"T") {
+                        let widget = document.get_dictionary_mut(id)?;
+                        widget.set("TU", text_string(&said));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A text that is not empty.
+fn text(document: &Document, entries: &Dictionary, key: &[u8]) -> Option<String> {
+    let text = lopdf::decode_text_string(value(document, entries, key)?).ok()?;
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+/// A text of a field, or of those above it.
+fn field_text(document: &Document, widget: &Dictionary, key: &[u8]) -> Option<String> {
+    let mut field = widget;
+    for _ in 0..100 {
+        if let Some(found) = text(document, field, key) {
+            return Some(found);
+        }
+        field = value(document, field, b"Parent")?.as_dict().ok()?;
+    }
+    None
+}
+
+/// Whether annotations are in the structure, and say what they are (ISO 14289-1, 7.18).
+pub(super) fn check(document: &Document, reasons: &mut Vec<String>) -> Result<(), Error> {
+    let (kinds, odd_forms) = structure::of_annotations(document)?;
+    let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
+    if odd_forms > 0 {
+        broken.insert("elements `Form` without a single field", odd_forms);
+    }
+    for page in document.page_iter() {
+        for object in annotations(document, page) {
+            let Some(one) = dictionary(document, object) else {
+                continue;
+            };
+            let flags = value(document, one, b"F").and_then(|flags| flags.as_i64().ok());
+            if flags.unwrap_or(0) & HIDDEN != 0 {
                 continue;
             }
-            let target = value(document, link, b"A")
-                .and_then(|action| value(document, action.as_dict().ok()?, b"URI"))
-                .and_then(|target| lopdf::decode_text_string(target).ok());
-            let text = target.unwrap_or_else(|| "Link".to_owned());
-            document
-                .get_dictionary_mut(id)?
-                .set("Contents", text_string(&text));
+            let kind = object.as_reference().ok().and_then(|id| kinds.get(&id));
+            let kind = kind.map_or("", String::as_str);
+            let has_text = text(document, one, b"Contents").is_some();
+            let (is_placed, says_something) = match name(one, b"Subtype") {
+                Some(b"Widget") => (kind == "Form", field_text(document, one, b"TU").is_some()),
+                Some(b"Link") => (kind == "Link", has_text),
+                Some(b"TrapNet") => (false, has_text),
+                Some(b"PrinterMark") => (kind.is_empty(), true),
+                _ => (kind == "Annot", has_text),
+            };
+            let has_number = kind.is_empty() || one.has(b"StructParent");
+            if !is_placed || !has_number {
+                *broken
+                    .entry("annotations that are not in an element for them")
+                    .or_default() += 1;
+            }
+            if !says_something {
+                *broken
+                    .entry("annotations or fields without a description")
+                    .or_default() += 1;
+            }
         }
+    }
+    for (reason, count) in broken {
+        reasons.push(format!("{reason}: {count} (ISO 14289-1, 7.18)"));
     }
     Ok(())
 }

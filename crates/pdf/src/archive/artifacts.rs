@@ -1,11 +1,17 @@
 //! What tagged pages draw outside of their structure becomes an artifact, as assistive programs need
 //! it (ISO 14289-1, 7.1): the backgrounds and running heads of browsers, for instance.
 
+use std::collections::{BTreeMap, HashSet};
+
 use lopdf::{
     Dictionary, Document, Object, ObjectId, Stream,
     content::{Content, Operation},
 };
 
+use super::{
+    operations::{self, Part},
+    structure::marks,
+};
 use crate::{
     Error,
     copy::inherited,
@@ -19,11 +25,17 @@ const CHECKED: usize = 4_096;
 /// Maximum depth of marked content.
 const MAX_DEPTH: usize = 1_000;
 
-/// Marks what no page's structure has. Calls `checkpoint` before each page, and every few thousand
-/// operations.
-pub(super) fn mark(document: &mut Document, checkpoint: &dyn Fn()) -> Result<(), Error> {
+/// Marks what no page's structure has, also in forms with a structure of their own. Calls `checkpoint`
+/// before each page, and every few thousand operations. Says in `reasons` what cannot be marked.
+pub(super) fn mark(
+    document: &mut Document,
+    reasons: &mut Vec<String>,
+    checkpoint: &dyn Fn(),
+) -> Result<(), Error> {
     let mut left = MAX_CONTENT;
+    let known = marks(document)?;
     let pages: Vec<ObjectId> = document.page_iter().collect();
+    let mut forms: BTreeMap<ObjectId, usize> = BTreeMap::new();
     for page in pages {
         checkpoint();
         let content = content_of(document, page, left)?;
@@ -31,9 +43,13 @@ pub(super) fn mark(document: &mut Document, checkpoint: &dyn Fn()) -> Result<(),
         let resources = inherited(document, document.get_dictionary(page)?, b"Resources");
         let resources = resources.as_ref().and_then(|it| resolve(document, it));
         let resources = resources.and_then(|it| it.as_dict().ok());
-        let has_structure =
-            |operation: &Operation| form_has_structure(document, resources, operation);
-        let Some(content) = marked(&content, has_structure, checkpoint)? else {
+        let mut marker = Marker::new(document, resources, page, &known);
+        let made = marker.marked(&content, checkpoint)?;
+        marker.refuse(reasons);
+        for form in std::mem::take(&mut marker.forms) {
+            *forms.entry(form).or_default() += 1;
+        }
+        let Some(content) = made else {
             continue;
         };
         let mut stream = Stream::new(Dictionary::new(), content);
@@ -41,16 +57,45 @@ pub(super) fn mark(document: &mut Document, checkpoint: &dyn Fn()) -> Result<(),
         let stream = document.add_object(stream);
         document.get_dictionary_mut(page)?.set("Contents", stream);
     }
+    for (id, count) in forms {
+        checkpoint();
+        if count > 1 {
+            reasons.push("a form with structure is drawn twice (ISO 14289-1, 7.20)".to_owned());
+        }
+        let Ok(Object::Stream(form)) = document.get_object(id) else {
+            continue;
+        };
+        let content = form
+            .get_plain_content_with_limit(left)
+            .map_err(|_| too_large())?;
+        left = left.saturating_sub(content.len());
+        let resources = value(document, &form.dict, b"Resources").and_then(|it| it.as_dict().ok());
+        let mut marker = Marker::new(document, resources, id, &known);
+        let made = marker.marked(&content, checkpoint)?;
+        marker.refuse(reasons);
+        let Some(content) = made else {
+            continue;
+        };
+        if let Ok(Object::Stream(form)) = document.get_object_mut(id) {
+            form.dict.remove(b"Filter");
+            form.dict.remove(b"DecodeParms");
+            form.set_content(content);
+            form.compress()?;
+        }
+    }
     Ok(())
+}
+
+fn too_large() -> Error {
+    Error::TooLarge {
+        what: "bytes of content",
+        count: MAX_CONTENT + 1,
+        most: MAX_CONTENT,
+    }
 }
 
 /// The content of a page, of at most `left` bytes.
 fn content_of(document: &Document, page: ObjectId, left: usize) -> Result<Vec<u8>, Error> {
-    let too_large = || Error::TooLarge {
-        what: "bytes of content",
-        count: MAX_CONTENT + 1,
-        most: MAX_CONTENT,
-    };
     let mut content = Vec::new();
     for id in document.get_page_contents(page) {
         let Ok(Object::Stream(stream)) = document.get_object(id) else {
@@ -66,88 +111,222 @@ fn content_of(document: &Document, page: ObjectId, left: usize) -> Result<Vec<u8
     Ok(content)
 }
 
-/// Whether a form XObject that is drawn has structure of its own.
-fn form_has_structure(
-    document: &Document,
-    resources: Option<&Dictionary>,
-    operation: &Operation,
-) -> bool {
-    let find = || {
-        let objects = value(document, resources?, b"XObject")?.as_dict().ok()?;
-        let form = value(
-            document,
-            objects,
-            operation.operands.first()?.as_name().ok()?,
-        )?;
-        let form = &form.as_stream().ok()?.dict;
-        Some(form.has(b"StructParents") || form.has(b"StructParent"))
-    };
-    find().unwrap_or(false)
+/// What a mark makes of what is in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Structure,
+    Artifact,
+    Other,
 }
 
-/// `content` with what is unmarked as artifacts; `None` if all is marked.
-fn marked(
-    content: &[u8],
-    has_structure: impl Fn(&Operation) -> bool,
-    checkpoint: &dyn Fn(),
-) -> Result<Option<Vec<u8>>, Error> {
-    const START: &[u8] = b"/Artifact BMC\n";
-    let mut made = Vec::with_capacity(content.len());
-    // Whether each mark that is open makes what is in it an artifact or a part of the structure.
-    let mut open: Vec<bool> = Vec::new();
-    // What was written since a path began, which is marked as a whole.
-    let mut path: Option<Vec<u8>> = None;
-    let mut has_changed = false;
-    for (index, operation) in Content::decode_iter(content).enumerate() {
-        if index.is_multiple_of(CHECKED) {
-            checkpoint();
-        }
-        let operation = operation?;
-        let is_marked = open.contains(&true);
-        let mut is_drawn = false;
-        match operation.operator.as_str() {
-            "BMC" | "BDC" if open.len() < MAX_DEPTH => open.push(is_about_structure(&operation)),
-            "EMC" => drop(open.pop()),
-            "m" | "l" | "c" | "v" | "y" | "h" | "re" => drop(path.get_or_insert_default()),
-            "n" => made.append(&mut path.take().unwrap_or_default()),
-            "f" | "F" | "f*" | "S" | "s" | "B" | "B*" | "b" | "b*" => is_drawn = path.is_some(),
-            "Do" if has_structure(&operation) => {}
-            "Tj" | "TJ" | "'" | "\"" | "sh" | "Do" | "BI" => is_drawn = true,
-            _ => {}
-        }
-        let operations = [operation];
-        let bytes = Content { operations }.encode()?;
-        if !is_drawn {
-            let target = path.as_mut().unwrap_or(&mut made);
-            target.extend(bytes);
-            target.push(b'\n');
-            continue;
-        }
-        let artifact = !is_marked;
-        has_changed |= artifact;
-        if artifact {
-            made.extend(START);
-        }
-        made.append(&mut path.take().unwrap_or_default());
-        made.extend(bytes);
-        made.extend(if artifact { &b"\nEMC\n"[..] } else { b"\n" });
+/// Content that is written.
+#[derive(Default)]
+struct Writer {
+    made: Vec<u8>,
+    open: Vec<Mark>,
+    /// What was written since a path began, which is marked as a whole.
+    path: Option<Vec<u8>>,
+    has_changed: bool,
+}
+
+impl Writer {
+    fn is_marked(&self) -> bool {
+        self.open.iter().any(|mark| *mark != Mark::Other)
     }
-    made.append(&mut path.take().unwrap_or_default());
-    Ok(has_changed.then_some(made))
+
+    fn put(&mut self, bytes: &[u8]) {
+        let target = self.path.as_mut().unwrap_or(&mut self.made);
+        target.extend(bytes);
+        target.push(b'\n');
+    }
+
+    /// What draws, with the path before it: an artifact, if it is in no mark.
+    fn draw(&mut self, bytes: &[u8]) {
+        let is_artifact = !self.is_marked();
+        self.has_changed |= is_artifact;
+        if is_artifact {
+            self.made.extend(b"/Artifact BMC\n");
+        }
+        self.end_path();
+        self.made.extend(bytes);
+        self.made
+            .extend(if is_artifact { &b"\nEMC\n"[..] } else { b"\n" });
+    }
+
+    fn end_path(&mut self) {
+        self.made.append(&mut self.path.take().unwrap_or_default());
+    }
 }
 
-/// Whether a mark makes what is in it an artifact or a part of the structure.
-fn is_about_structure(operation: &Operation) -> bool {
-    let tag = operation
-        .operands
-        .first()
-        .and_then(|tag| tag.as_name().ok());
-    match (tag, operation.operands.get(1)) {
-        (Some(b"Artifact"), _) => true,
-        (Some(b"OC"), _) | (_, None) => false,
-        (_, Some(Object::Dictionary(properties))) => properties.has(b"MCID"),
-        // A name of properties, which have an MCID where they are of a part of the structure.
-        (_, Some(_)) => true,
+/// Marks the content of a page or form.
+struct Marker<'a> {
+    document: &'a Document,
+    resources: Option<&'a Dictionary>,
+    of: ObjectId,
+    /// What the structure has.
+    known: &'a HashSet<(ObjectId, i64)>,
+    /// Forms with a structure of their own that are drawn outside of marks.
+    forms: Vec<ObjectId>,
+    /// Whether an artifact is in tagged content, or the other way around.
+    is_mixed: bool,
+    /// Whether it was not understood to its end.
+    is_unread: bool,
+    /// Whether a mark has a language that is no language tag.
+    has_odd_language: bool,
+}
+
+impl<'a> Marker<'a> {
+    fn new(
+        document: &'a Document,
+        resources: Option<&'a Dictionary>,
+        of: ObjectId,
+        known: &'a HashSet<(ObjectId, i64)>,
+    ) -> Self {
+        Self {
+            document,
+            resources,
+            of,
+            known,
+            forms: Vec::new(),
+            is_mixed: false,
+            is_unread: false,
+            has_odd_language: false,
+        }
+    }
+
+    /// Says what is wrong.
+    fn refuse(&self, reasons: &mut Vec<String>) {
+        let mut refuse = |is_wrong: bool, reason: &str| {
+            if is_wrong && !reasons.iter().any(|known| known == reason) {
+                reasons.push(reason.to_owned());
+            }
+        };
+        refuse(
+            self.is_mixed,
+            "an artifact is in tagged content, or tagged content in an artifact (ISO 14289-1, 7.1)",
+        );
+        refuse(
+            self.is_unread,
+            "its content is damaged, so that it cannot be marked (ISO 14289-1, 7.1)",
+        );
+        refuse(
+            self.has_odd_language,
+            "the language of a mark is no language tag (ISO 14289-1, 7.2)",
+        );
+    }
+
+    /// `content` with what is unmarked as artifacts; `None` if all is marked, or it is not understood.
+    fn marked(&mut self, content: &[u8], checkpoint: &dyn Fn()) -> Result<Option<Vec<u8>>, Error> {
+        let mut writer = Writer::default();
+        let mut index = 0_usize;
+        let is_whole = operations::each(content, &mut |part| {
+            index += 1;
+            if index.is_multiple_of(CHECKED) {
+                checkpoint();
+            }
+            match part {
+                Part::Picture(_, bytes) => writer.draw(bytes),
+                Part::Operation(operation) => {
+                    let is_drawn = self.look(&operation, &mut writer);
+                    let operations = [operation];
+                    let bytes = Content { operations }.encode()?;
+                    match is_drawn {
+                        true => writer.draw(&bytes),
+                        false => writer.put(&bytes),
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        writer.end_path();
+        self.is_unread |= !is_whole;
+        Ok((is_whole && writer.has_changed).then_some(writer.made))
+    }
+
+    /// What an operation does to the marks; whether it draws something that must be in one.
+    fn look(&mut self, operation: &Operation, writer: &mut Writer) -> bool {
+        match operation.operator.as_str() {
+            "BMC" | "BDC" if writer.open.len() < MAX_DEPTH => {
+                let mark = self.mark(operation);
+                let other = match mark {
+                    Mark::Structure => Mark::Artifact,
+                    _ => Mark::Structure,
+                };
+                self.is_mixed |= mark != Mark::Other && writer.open.contains(&other);
+                writer.open.push(mark);
+                false
+            }
+            "EMC" => {
+                writer.open.pop();
+                false
+            }
+            "m" | "l" | "c" | "v" | "y" | "h" | "re" => {
+                writer.path.get_or_insert_default();
+                false
+            }
+            "n" => {
+                writer.end_path();
+                false
+            }
+            "f" | "F" | "f*" | "S" | "s" | "B" | "B*" | "b" | "b*" => writer.path.is_some(),
+            "Do" => match self.form(operation) {
+                Some((form, true)) => {
+                    if !writer.is_marked() {
+                        self.forms.push(form);
+                    }
+                    false
+                }
+                Some((form, false)) => {
+                    let is_tagged = self.known.iter().any(|(of, _)| *of == form);
+                    self.is_mixed |= is_tagged && !writer.open.contains(&Mark::Structure);
+                    true
+                }
+                None => true,
+            },
+            "Tj" | "TJ" | "'" | "\"" | "sh" => true,
+            _ => false,
+        }
+    }
+
+    /// The form that is drawn, and whether it has structure of its own.
+    fn form(&self, operation: &Operation) -> Option<(ObjectId, bool)> {
+        let objects = value(self.document, self.resources?, b"XObject")?
+            .as_dict()
+            .ok()?;
+        let object = objects
+            .get(operation.operands.first()?.as_name().ok()?)
+            .ok()?;
+        let form = resolve(self.document, object)?.as_stream().ok()?;
+        let id = object.as_reference().ok()?;
+        Some((id, form.dict.has(b"StructParents")))
+    }
+
+    /// Whether a mark makes what is in it an artifact or a part of the structure.
+    fn mark(&mut self, operation: &Operation) -> Mark {
+        let tag = operation
+            .operands
+            .first()
+            .and_then(|tag| tag.as_name().ok());
+        let properties = match operation.operands.get(1) {
+            Some(Object::Dictionary(properties)) => Some(properties),
+            Some(Object::Name(name)) => self
+                .resources
+                .and_then(|it| value(self.document, it, b"Properties")?.as_dict().ok())
+                .and_then(|all| value(self.document, all, name)?.as_dict().ok()),
+            _ => None,
+        };
+        let number = properties.and_then(|it| value(self.document, it, b"MCID")?.as_i64().ok());
+        let language = properties.and_then(|it| value(self.document, it, b"Lang"));
+        let language = language.and_then(|it| lopdf::decode_text_string(it).ok());
+        self.has_odd_language |= language.is_some_and(|tag| !super::is_language(&tag));
+        match tag {
+            Some(b"Artifact") => Mark::Artifact,
+            Some(b"OC") => Mark::Other,
+            _ if number.is_some_and(|number| self.known.contains(&(self.of, number))) => {
+                Mark::Structure
+            }
+            _ => Mark::Other,
+        }
     }
 }
 
@@ -156,7 +335,10 @@ mod tests {
     use super::*;
 
     fn made(content: &[u8]) -> Option<String> {
-        let bytes = marked(content, |_| false, &|| {}).unwrap()?;
+        let document = Document::new();
+        let known = HashSet::from([((1, 0), 0)]);
+        let mut marker = Marker::new(&document, None, (1, 0), &known);
+        let bytes = marker.marked(content, &|| {}).unwrap()?;
         Some(String::from_utf8(bytes).unwrap().replace('\n', " "))
     }
 

@@ -1,13 +1,8 @@
 //! Finds what keeps a file from being archival and cannot be mended.
 
-use std::collections::HashSet;
+use lopdf::{Dictionary, Document, Object};
 
-use lopdf::{Dictionary, Document, Object, ObjectId};
-
-use super::{
-    dictionaries::{each, name},
-    once::Once,
-};
+use super::dictionaries::{each, name};
 use crate::{
     copy::inherited,
     flatten::numbers,
@@ -25,12 +20,9 @@ const FILTERS: [&[u8]; 8] = [
     b"DCTDecode",
     b"JPXDecode",
 ];
-/// Maximum number of bytes of all content that is looked at.
-const MAX_CONTENT: usize = 256 << 20;
 
 /// Checks `document`; the clauses are of ISO 19005-2.
 pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
-    fonts(document, reasons);
     let is_odd = |page| {
         let page = document.get_dictionary(page).ok()?;
         let area = ["MediaBox", "CropBox"]
@@ -47,7 +39,7 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
     each(
         document,
         &mut |_, dictionary| match name(dictionary, b"Subtype") {
-            Some(b"PS") if name(dictionary, b"Type") == Some(b"XObject") => {
+            Some(b"PS") => {
                 reasons.push("it has PostScript in it (6.2.9)".to_owned());
             }
             Some(b"Form") if dictionary.has(b"Ref") => {
@@ -58,7 +50,9 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
     );
     for object in document.objects.values() {
         if let Object::Stream(stream) = object {
-            streams |= stream.dict.has(b"F") || stream.dict.has(b"FFilter");
+            streams |= ["F", "FFilter", "FDecodeParms"]
+                .iter()
+                .any(|key| stream.dict.has(key.as_bytes()));
             match filters(document, stream) {
                 Some(filters) if filters.iter().any(|it| it == b"Crypt") => {
                     reasons.push("a stream is encrypted (6.1.7.2)".to_owned());
@@ -72,20 +66,33 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
     if streams {
         reasons.push("a stream is outside of the file (6.1.7.1)".to_owned());
     }
-    if has_ink_profile(document) {
-        return;
-    }
-    match uses_inks(document) {
-        Some(false) => {}
-        Some(true) => reasons.push(
-            "it has CMYK colors, but no profile says how they look (6.2.4.3): make it with RGB \
-             colors, or with an output intent for CMYK"
-                .to_owned(),
-        ),
-        None => reasons.push(
-            "its content is damaged or too large to look for CMYK colors (6.2.4.3)".to_owned(),
-        ),
-    }
+}
+
+/// What an accessible file must not have, and an archival one does not (ISO 14289-1, 7.11 to 7.20).
+pub(super) fn accessible(document: &Document, reasons: &mut Vec<String>) {
+    let mut found = Vec::new();
+    each(document, &mut |_, dictionary| {
+        let has_text = |key: &[u8]| {
+            value(document, dictionary, key)
+                .and_then(|it| it.as_str().ok())
+                .is_some_and(|text| !text.is_empty())
+        };
+        if dictionary.has(b"EF") && !(has_text(b"F") && has_text(b"UF")) {
+            found.push("an attached file has no name (ISO 14289-1, 7.11)");
+        }
+        if dictionary.has(b"XFA") {
+            found.push("it has a form of XFA (ISO 14289-1, 7.15)");
+        }
+        if name(dictionary, b"S") == Some(b"MCD") && !(has_text(b"CT") && dictionary.has(b"Alt")) {
+            found.push("a sound or film does not say what it is (ISO 14289-1, 7.18.6)");
+        }
+        if name(dictionary, b"Subtype") == Some(b"Form") && dictionary.has(b"Ref") {
+            found.push("it shows a page of another file (ISO 14289-1, 7.20)");
+        }
+    });
+    found.sort_unstable();
+    found.dedup();
+    reasons.extend(found.into_iter().map(str::to_owned));
 }
 
 /// Width and height of an area.
@@ -100,68 +107,8 @@ pub(super) fn is_size(sides: Option<(f32, f32)>) -> bool {
     sides.is_some_and(|(width, height)| is_within(width) && is_within(height))
 }
 
-/// Fonts that are shown must be embedded (6.2.11.4).
-fn fonts(document: &Document, reasons: &mut Vec<String>) {
-    let mut shown: HashSet<ObjectId> = HashSet::new();
-    let mut direct: Vec<Dictionary> = Vec::new();
-    let mut once = Once::default();
-    each(document, &mut |_, resources| {
-        let Some(fonts) = once.follow(document, resources, b"Font") else {
-            return;
-        };
-        for (_, font) in fonts {
-            match font {
-                Object::Reference(id) => {
-                    shown.insert(*id);
-                }
-                Object::Dictionary(font) => direct.push(font.clone()),
-                _ => {}
-            }
-        }
-    });
-    // The default resources of a form name fonts that its fields may never show.
-    let unused = default_fonts(document);
-    let indirect = shown
-        .iter()
-        .filter(|id| !unused.contains(id))
-        .filter_map(|id| document.get_dictionary(*id).ok());
-    for font in indirect.chain(&direct) {
-        if !is_embedded(document, font) {
-            let base = name(font, b"BaseFont").unwrap_or(b"without a name");
-            let base = String::from_utf8_lossy(base);
-            reasons.push(format!("the font {base} is not embedded (6.2.11.4)"));
-        }
-    }
-}
-
-/// Fonts that only the form's default resources name.
-fn default_fonts(document: &Document) -> HashSet<ObjectId> {
-    let named = |once: &mut Once, resources: &Dictionary| -> HashSet<ObjectId> {
-        let fonts = once.follow(document, resources, b"Font");
-        let fonts = fonts.into_iter().flat_map(Dictionary::iter);
-        fonts
-            .filter_map(|(_, font)| font.as_reference().ok())
-            .collect()
-    };
-    let form = document.catalog().ok();
-    let form = form.and_then(|catalog| value(document, catalog, b"AcroForm")?.as_dict().ok());
-    let default = form.and_then(|form| value(document, form, b"DR")?.as_dict().ok());
-    let Some(default) = default else {
-        return HashSet::new();
-    };
-    let mut found = named(&mut Once::default(), default);
-    let (mut once, mut fonts) = (Once::default(), Once::default());
-    each(document, &mut |_, dictionary| {
-        if let Some(resources) = once.follow(document, dictionary, b"Resources") {
-            for used in named(&mut fonts, resources) {
-                found.remove(&used);
-            }
-        }
-    });
-    found
-}
-
-fn is_embedded(document: &Document, font: &Dictionary) -> bool {
+/// Whether the file has the program of a font.
+pub(super) fn has_program(document: &Document, font: &Dictionary) -> bool {
     let has_file = |font: &Dictionary| {
         let descriptor = value(document, font, b"FontDescriptor").and_then(|it| it.as_dict().ok());
         descriptor.is_some_and(|descriptor| {
@@ -180,143 +127,5 @@ fn is_embedded(document: &Document, font: &Dictionary) -> bool {
                 .all(has_file)
         }
         _ => has_file(font),
-    }
-}
-
-/// Whether the output intent is one for CMYK.
-fn has_ink_profile(document: &Document) -> bool {
-    let catalog = document.catalog().ok();
-    let intents = catalog.map(|catalog| array(document, catalog.get(b"OutputIntents").ok()));
-    intents.into_iter().flatten().any(|intent| {
-        let profile = dictionary(document, intent)
-            .and_then(|intent| value(document, intent, b"DestOutputProfile"));
-        let channels = profile.and_then(|profile| profile.as_stream().ok()?.dict.get(b"N").ok());
-        channels.and_then(|channels| channels.as_i64().ok()) == Some(4)
-    })
-}
-
-/// Whether a color of the file is in device CMYK; `None` if that cannot be seen.
-fn uses_inks(document: &Document) -> Option<bool> {
-    fn names(object: &Object, depth: usize) -> bool {
-        match object {
-            Object::Name(name) => name == b"DeviceCMYK",
-            Object::Array(items) if depth < 100 => items.iter().any(|it| names(it, depth + 1)),
-            Object::Dictionary(dictionary) if depth < 100 => {
-                dictionary.iter().any(|(_, it)| names(it, depth + 1))
-            }
-            Object::Stream(stream) => stream.dict.iter().any(|(_, it)| names(it, depth + 1)),
-            _ => false,
-        }
-    }
-    if document.objects.values().any(|object| names(object, 0)) {
-        return Some(true);
-    }
-    let mut contents: HashSet<ObjectId> = HashSet::new();
-    for page in document.page_iter() {
-        contents.extend(document.get_page_contents(page));
-    }
-    let mut left = MAX_CONTENT;
-    for (id, object) in &document.objects {
-        let Object::Stream(stream) = object else {
-            continue;
-        };
-        let draws = contents.contains(id)
-            || name(&stream.dict, b"Subtype") == Some(b"Form")
-            || stream.dict.has(b"PatternType")
-            || stream.dict.has(b"PaintType");
-        if !draws {
-            continue;
-        }
-        let found = match stream.is_compressed() {
-            true => {
-                let content = stream.decompressed_content_with_limit(left).ok()?;
-                left = left.saturating_sub(content.len());
-                has_ink_operator(&content)
-            }
-            false => has_ink_operator(&stream.content),
-        };
-        if found {
-            return Some(true);
-        }
-    }
-    Some(false)
-}
-
-/// Whether content sets a CMYK color: the operators `k` and `K`, outside of strings and pictures.
-fn has_ink_operator(content: &[u8]) -> bool {
-    let mut at = 0;
-    let mut token: Vec<u8> = Vec::new();
-    while at <= content.len() {
-        let byte = content.get(at).copied().unwrap_or(b' ');
-        let is_end = byte.is_ascii_whitespace() || b"()<>[]{}/%\0".contains(&byte);
-        if !is_end {
-            token.push(byte);
-            at += 1;
-            continue;
-        }
-        match token.as_slice() {
-            b"k" | b"K" => return true,
-            // A picture inside of the content: its bytes are no operators.
-            b"ID" => match content[at..]
-                .windows(3)
-                .position(|it| it[0].is_ascii_whitespace() && &it[1..] == b"EI")
-            {
-                Some(length) => at += length + 3,
-                None => return false,
-            },
-            _ => {}
-        }
-        token.clear();
-        match byte {
-            b'(' => at = end_of_string(content, at),
-            b'/' => {
-                // A name may be called `k`.
-                at += 1;
-                while content.get(at).is_some_and(|byte| {
-                    !byte.is_ascii_whitespace() && !b"()<>[]{}/%\0".contains(byte)
-                }) {
-                    at += 1;
-                }
-            }
-            b'%' => {
-                while content.get(at).is_some_and(|byte| !b"\r\n".contains(byte)) {
-                    at += 1;
-                }
-            }
-            _ => at += 1,
-        }
-    }
-    false
-}
-
-/// The place after the string that begins at `at`.
-fn end_of_string(content: &[u8], mut at: usize) -> usize {
-    let mut depth = 0;
-    while let Some(byte) = content.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            _ => {}
-        }
-        at += 1;
-        if depth == 0 {
-            break;
-        }
-    }
-    at
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ink_operators_are_told_from_text() {
-        assert!(has_ink_operator(b"0 0 0 1 k 1 0 0 rg"));
-        assert!(has_ink_operator(b"q 1 1 1 0 K"));
-        assert!(!has_ink_operator(b"(0 0 0 1 k) Tj /k gs 0 0 1 rg % k\nf"));
-        assert!(!has_ink_operator(b"BI /W 1 ID \x01 k \x02 EI Q"));
-        assert!(has_ink_operator(b"BI /W 1 ID \x01 \x02 EI 0 0 0 1 k"));
     }
 }

@@ -6,17 +6,18 @@ use std::{
     rc::Rc,
 };
 
-use lopdf::{
-    Dictionary, Document, Object, ObjectId, Stream,
-    content::{Content, Operation},
-};
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream, content::Operation};
 
-use super::dictionaries::name;
+use super::{
+    dictionaries::name,
+    limits,
+    operations::{self, Part},
+};
 use crate::{
     Error,
     annotation::annotations,
     copy::inherited,
-    open::{dictionary as dictionary_of, value},
+    open::{array, dictionary as dictionary_of, value},
     text::Font,
 };
 
@@ -37,6 +38,22 @@ pub(super) const INTENTS: [&[u8]; 4] = [
     b"Saturation",
     b"Perceptual",
 ];
+/// Filters that a picture inside of content may have (6.1.10).
+const PICTURE_FILTERS: [&[u8]; 12] = [
+    b"AHx",
+    b"ASCIIHexDecode",
+    b"A85",
+    b"ASCII85Decode",
+    b"Fl",
+    b"FlateDecode",
+    b"RL",
+    b"RunLengthDecode",
+    b"CCF",
+    b"CCITTFaxDecode",
+    b"DCT",
+    b"DCTDecode",
+];
+const UNREADABLE: &str = "its content is damaged or too large (6.2.2)";
 /// All operators (ISO 32000-1, annex A).
 const OPERATORS: &[&str] = &[
     "b", "B", "b*", "B*", "BDC", "BI", "BMC", "BT", "BX", "c", "cm", "CS", "cs", "d", "d0", "d1",
@@ -46,11 +63,35 @@ const OPERATORS: &[&str] = &[
     "Tz", "v", "w", "W", "W*", "y", "'", "\"",
 ];
 
+/// Colors of devices, which only a profile for them makes definite.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Devices {
+    pub(super) rgb: bool,
+    pub(super) cmyk: bool,
+}
+
+impl Devices {
+    /// Adds a color space by its name, also that of pictures inside of content.
+    pub(super) fn add(&mut self, space: &[u8]) {
+        self.rgb |= space == b"DeviceRGB";
+        self.cmyk |= space == b"DeviceCMYK";
+    }
+
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self {
+            rgb: self.rgb || other.rgb,
+            cmyk: self.cmyk || other.cmyk,
+        }
+    }
+}
+
 /// A font, and the codes that are shown of it: their numbers of bytes, and their values.
 pub(super) struct Shown<'a> {
     pub(super) dictionary: &'a Dictionary,
     pub(super) font: Rc<Font>,
     pub(super) codes: HashSet<(usize, u32)>,
+    /// Whether text is shown in it, be it empty.
+    pub(super) is_shown: bool,
 }
 
 /// What is drawn.
@@ -60,6 +101,8 @@ pub(super) struct Drawn<'a> {
     pub(super) fonts: Vec<Shown<'a>>,
     /// Forms without resources that use those of what draws them.
     pub(super) borrowing: HashMap<ObjectId, &'a Dictionary>,
+    /// Colors that content draws in.
+    pub(super) devices: Devices,
     /// Rules that content breaks.
     pub(super) reasons: Vec<String>,
 }
@@ -82,18 +125,18 @@ pub(super) fn look<'a>(
         left: MAX_OPERATIONS,
         until: CHECKED,
         names_something: false,
+        around: None,
     };
     for page in document.page_iter() {
         checkpoint();
         let entries = document.get_dictionary(page)?;
         let resources = resources_of(document, entries);
-        let content = document
-            .get_page_content_with_limit(page, MAX_CONTENT)
-            .map_err(|_| too_much())?;
+        let content = walker.page(page)?;
         let state = State {
             font: None,
             is_invisible: false,
         };
+        walker.around = resources;
         walker.resources(resources, 0)?;
         walker.content(&content, resources, state, 0)?;
         for annotation in annotations(document, page) {
@@ -148,6 +191,8 @@ struct Walker<'a> {
     until: usize,
     /// Whether the content that is looked at names a resource.
     names_something: bool,
+    /// Resources of the page that is looked at.
+    around: Option<&'a Dictionary>,
 }
 
 fn address<T>(of: &T) -> usize {
@@ -155,6 +200,22 @@ fn address<T>(of: &T) -> usize {
 }
 
 impl<'a> Walker<'a> {
+    /// Notes whether an operation names something that resources have: what only those around a form have
+    /// is not its own.
+    fn name(&mut self, operation: &Operation, resources: Option<&'a Dictionary>) {
+        let Some((kind, name)) = named(operation) else {
+            return;
+        };
+        self.names_something = true;
+        let has = |resources: Option<&Dictionary>| {
+            let all = resources.and_then(|it| value(self.document, it, kind)?.as_dict().ok());
+            all.is_some_and(|all| all.has(name))
+        };
+        if !has(resources) && has(self.around) {
+            self.refuse("content names what only the resources around it have (6.2.2)");
+        }
+    }
+
     fn spend(&mut self, operations: usize) -> Result<(), Error> {
         self.left = self.left.checked_sub(operations).ok_or_else(too_much)?;
         self.until = self.until.saturating_sub(operations);
@@ -163,6 +224,25 @@ impl<'a> Walker<'a> {
             (self.checkpoint)();
         }
         Ok(())
+    }
+
+    /// The content of a page.
+    fn page(&mut self, page: ObjectId) -> Result<Vec<u8>, Error> {
+        let mut content = Vec::new();
+        for id in self.document.get_page_contents(page) {
+            let Ok(Object::Stream(stream)) = self.document.get_object(id) else {
+                continue;
+            };
+            match stream.get_plain_content_with_limit(MAX_CONTENT) {
+                Ok(part) => content.extend(part),
+                Err(_) => self.refuse(UNREADABLE),
+            }
+            content.push(b'\n');
+            if content.len() > MAX_CONTENT {
+                return Err(too_much());
+            }
+        }
+        Ok(content)
     }
 
     fn refuse(&mut self, reason: &str) {
@@ -229,10 +309,14 @@ impl<'a> Walker<'a> {
             }
             let own = value(document, font, b"Resources").and_then(|it| it.as_dict().ok());
             let glyphs = value(document, font, b"CharProcs").and_then(|it| it.as_dict().ok());
+            let outside = std::mem::take(&mut self.names_something);
             for (_, glyph) in glyphs.into_iter().flatten() {
                 if let Some(glyph) = dictionary_stream(document, glyph) {
                     self.stream(glyph, own.or(Some(resources)), state.clone(), depth + 1)?;
                 }
+            }
+            if std::mem::replace(&mut self.names_something, outside) && own.is_none() {
+                self.refuse("a font of drawings has no resources of its own (6.2.2)");
             }
             self.resources(own, depth + 1)?;
         }
@@ -278,6 +362,7 @@ impl<'a> Walker<'a> {
             return Ok(());
         }
         let Ok(content) = stream.get_plain_content_with_limit(MAX_CONTENT) else {
+            self.refuse(UNREADABLE);
             return Ok(());
         };
         self.content(&content, resources, state, depth)
@@ -287,39 +372,127 @@ impl<'a> Walker<'a> {
         &mut self,
         content: &[u8],
         resources: Option<&'a Dictionary>,
-        mut state: State,
+        state: State,
         depth: usize,
     ) -> Result<(), Error> {
         self.spend(content.len() / 64)?;
-        let mut saved = Vec::new();
-        for operation in Content::decode_iter(content).map_while(Result::ok) {
+        let mut states = vec![state];
+        let is_whole = operations::each(content, &mut |part| {
             self.spend(1)?;
-            let operands = &operation.operands;
-            self.names_something |= names_a_resource(&operation);
-            match operation.operator.as_str() {
-                "q" if saved.len() < MAX_SAVED => saved.push(state.clone()),
-                "q" => self.refuse("its content saves the graphics state too deeply (6.1.13)"),
-                "Q" => state = saved.pop().unwrap_or(state),
-                "Tf" => state.font = self.font(operands.first(), resources)?,
-                "Tr" => {
-                    let mode = operands.first().and_then(|it| it.as_i64().ok());
-                    state.is_invisible = mode == Some(3);
+            match part {
+                Part::Picture(entries, _) => self.picture(&entries),
+                Part::Operation(operation) => {
+                    self.operation(&operation, resources, &mut states, depth)?;
                 }
-                "Tj" | "TJ" | "'" | "\"" => self.show(&operation, &state)?,
-                "Do" => self.draw(&operation, resources, &state, depth)?,
-                "ri" => {
-                    let intent = operands.first().and_then(|it| it.as_name().ok());
-                    if !intent.is_some_and(|it| INTENTS.contains(&it)) {
-                        self.refuse("its content has a rendering intent that is none (6.2.6)");
-                    }
-                }
-                other if !OPERATORS.contains(&other) => {
-                    self.refuse("its content has an operator that PDF does not know (6.2.2)");
-                }
-                _ => {}
             }
+            Ok(())
+        })?;
+        if !is_whole {
+            self.refuse(UNREADABLE);
         }
         Ok(())
+    }
+
+    fn operation(
+        &mut self,
+        operation: &Operation,
+        resources: Option<&'a Dictionary>,
+        states: &mut Vec<State>,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let operands = &operation.operands;
+        self.name(operation, resources);
+        if let Some(problem) = operands.iter().find_map(|it| limits::problem(it, 0)) {
+            self.refuse(problem);
+        }
+        let saved = states.len() - 1;
+        let Some(state) = states.last_mut() else {
+            return Ok(());
+        };
+        match operation.operator.as_str() {
+            "q" if saved < MAX_SAVED => {
+                let state = state.clone();
+                states.push(state);
+            }
+            "q" => self.refuse("its content saves the graphics state too deeply (6.1.13)"),
+            "Q" if saved > 0 => drop(states.pop()),
+            "Tf" => state.font = self.font(operands.first(), resources)?,
+            "gs" => {
+                state.font = self
+                    .font_of_state(operands.first(), resources)?
+                    .or(state.font);
+            }
+            "Tr" => {
+                let mode = operands.first().and_then(|it| it.as_i64().ok());
+                state.is_invisible = mode == Some(3);
+            }
+            "Tj" | "TJ" | "'" | "\"" => self.show(operation, state)?,
+            "rg" | "RG" => self.drawn.devices.rgb = true,
+            "k" | "K" => self.drawn.devices.cmyk = true,
+            "cs" | "CS" => {
+                let space = operands.first().and_then(|it| it.as_name().ok());
+                self.drawn.devices.add(space.unwrap_or_default());
+            }
+            "Do" => {
+                let state = state.clone();
+                self.draw(operation, resources, &state, depth)?;
+            }
+            "ri" => {
+                let intent = operands.first().and_then(|it| it.as_name().ok());
+                if !intent.is_some_and(|it| INTENTS.contains(&it)) {
+                    self.refuse("its content has a rendering intent that is none (6.2.6)");
+                }
+            }
+            other if !OPERATORS.contains(&other) => {
+                self.refuse("its content has an operator that PDF does not know (6.2.2)");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A picture inside of content.
+    fn picture(&mut self, entries: &[Object]) {
+        let entry = |short: &[u8], long: &[u8]| {
+            let mut pairs = entries.as_chunks::<2>().0.iter();
+            let found =
+                pairs.find(|[key, _]| key.as_name().is_ok_and(|key| key == short || key == long));
+            found.map(|[_, value]| value)
+        };
+        let names = |object: Option<&Object>| match object {
+            Some(Object::Name(name)) => vec![name.clone()],
+            Some(Object::Array(list)) => {
+                let names = list.iter().filter_map(|it| it.as_name().ok());
+                names.map(<[u8]>::to_vec).collect()
+            }
+            _ => Vec::new(),
+        };
+        for space in names(entry(b"CS", b"ColorSpace")) {
+            self.drawn.devices.add(match space.as_slice() {
+                b"RGB" => b"DeviceRGB",
+                b"CMYK" => b"DeviceCMYK",
+                other => other,
+            });
+        }
+        let filters = names(entry(b"F", b"Filter"));
+        if filters
+            .iter()
+            .any(|it| !PICTURE_FILTERS.contains(&it.as_slice()))
+        {
+            self.refuse("a picture inside of content has a filter that it must not have (6.1.10)");
+        }
+        if entry(b"I", b"Interpolate") == Some(&Object::Boolean(true)) {
+            self.refuse("a picture inside of content is interpolated (6.2.8)");
+        }
+        let intent = entry(b"Intent", b"Intent").and_then(|it| it.as_name().ok());
+        if intent.is_some_and(|it| !INTENTS.contains(&it)) {
+            self.refuse("its content has a rendering intent that is none (6.2.6)");
+        }
+        let bits = entry(b"BPC", b"BitsPerComponent").and_then(|it| it.as_i64().ok());
+        let is_mask = entry(b"IM", b"ImageMask") == Some(&Object::Boolean(true));
+        if !super::pictures::has_right_bits(bits, is_mask) {
+            self.refuse("a picture has a number of bits that it must not have (6.2.8)");
+        }
     }
 
     fn draw(
@@ -359,9 +532,26 @@ impl<'a> Walker<'a> {
             let fonts = value(document, resources?, b"Font")?.as_dict().ok()?;
             dictionary_of(document, fonts.get(key?.as_name().ok()?).ok()?)
         })();
-        let Some(dictionary) = found else {
-            return Ok(None);
-        };
+        found.map_or(Ok(None), |font| self.number(font))
+    }
+
+    /// The number of the font that a graphics state sets.
+    fn font_of_state(
+        &mut self,
+        key: Option<&Object>,
+        resources: Option<&'a Dictionary>,
+    ) -> Result<Option<usize>, Error> {
+        let document = self.document;
+        let found = (|| {
+            let states = value(document, resources?, b"ExtGState")?.as_dict().ok()?;
+            let state = dictionary_of(document, states.get(key?.as_name().ok()?).ok()?)?;
+            dictionary_of(document, array(document, state.get(b"Font").ok()).first()?)
+        })();
+        found.map_or(Ok(None), |font| self.number(font))
+    }
+
+    fn number(&mut self, dictionary: &'a Dictionary) -> Result<Option<usize>, Error> {
+        let document = self.document;
         if let Some(number) = self.known.get(&address(dictionary)) {
             return Ok(Some(*number));
         }
@@ -373,6 +563,7 @@ impl<'a> Walker<'a> {
             dictionary,
             font,
             codes: HashSet::new(),
+            is_shown: false,
         });
         Ok(Some(number))
     }
@@ -381,6 +572,7 @@ impl<'a> Walker<'a> {
         let (Some(number), false) = (state.font, state.is_invisible) else {
             return Ok(());
         };
+        self.drawn.fonts[number].is_shown = true;
         let texts = match operation.operands.last() {
             Some(Object::Array(list)) => list.as_slice(),
             Some(one) => std::slice::from_ref(one),
@@ -400,16 +592,21 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Whether an operation names something that resources have.
-fn names_a_resource(operation: &Operation) -> bool {
-    let is_name = |object: Option<&Object>| matches!(object, Some(Object::Name(_)));
-    match operation.operator.as_str() {
-        "Tf" | "Do" | "gs" | "sh" => true,
-        "cs" | "CS" => !matches!(operation.operands.first(), Some(Object::Name(name))
-            if name.starts_with(b"Device") || name == b"Pattern"),
-        "scn" | "SCN" | "BDC" | "DP" => is_name(operation.operands.last()),
-        _ => false,
-    }
+/// The kind and the name of what an operation names that resources have.
+fn named(operation: &Operation) -> Option<(&'static [u8], &[u8])> {
+    let (kind, object): (&'static [u8], _) = match operation.operator.as_str() {
+        "Tf" => (b"Font", operation.operands.first()),
+        "Do" => (b"XObject", operation.operands.first()),
+        "gs" => (b"ExtGState", operation.operands.first()),
+        "sh" => (b"Shading", operation.operands.first()),
+        "cs" | "CS" => (b"ColorSpace", operation.operands.first()),
+        "scn" | "SCN" => (b"Pattern", operation.operands.last()),
+        "BDC" | "DP" => (b"Properties", operation.operands.last()),
+        _ => return None,
+    };
+    let name = object?.as_name().ok()?;
+    let is_own = kind != b"ColorSpace" || !(name.starts_with(b"Device") || name == b"Pattern");
+    is_own.then_some((kind, name))
 }
 
 fn dictionary_stream<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Stream> {

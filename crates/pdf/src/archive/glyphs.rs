@@ -1,18 +1,18 @@
 //! Whether embedded fonts have the glyphs that are shown, and are as wide as the file says (ISO 19005-2,
 //! 6.2.11.4.1, 6.2.11.5 and 6.2.11.8).
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
-use lopdf::{Dictionary, Document, Object};
+use lopdf::{Dictionary, Document, Object, content::Content};
 use skrifa::{
-    Font as Program, GlyphId,
+    Font as Program, FontRef, GlyphId, Tag,
     font::{Kind, charmap::Encoding},
 };
 
-use super::{dictionaries::name, drawn::Shown};
+use super::{check::has_program, dictionaries::name, drawn::Shown, fonts};
 use crate::{
-    open::{array, dictionary as dictionary_of, value},
-    text::{code_names, glyph_text},
+    open::{array, dictionary as dictionary_of, resolve, value},
+    text::{code_names, encoding_texts, glyph_text},
 };
 
 /// Maximum size of an embedded font, in bytes.
@@ -21,6 +21,9 @@ const MAX_FONT: usize = 64 << 20;
 const TOLERANCE: f32 = 1.0;
 /// How many glyphs are looked at before the work may end.
 const CHECKED: usize = 16;
+
+/// What no font has.
+const MISSING: GlyphId = GlyphId::new(u32::MAX);
 
 /// What is wrong with glyphs of a font.
 enum Fault {
@@ -39,7 +42,27 @@ pub(super) fn check(
 ) {
     for font in shown {
         checkpoint();
+        if !font.is_shown {
+            continue;
+        }
+        let base = name(font.dictionary, b"BaseFont").unwrap_or(b"without a name");
+        let base = String::from_utf8_lossy(base);
+        if name(font.dictionary, b"Subtype") == Some(b"Type3") {
+            reasons.extend(drawn(document, font).map(str::to_owned));
+            continue;
+        }
+        if !has_program(document, font.dictionary) {
+            reasons.push(format!("the font {base} is not embedded (6.2.11.4.1)"));
+            continue;
+        }
+        if let Some(problem) = fonts::problem(document, font.dictionary) {
+            reasons.push(format!("the font {base} {problem}"));
+            continue;
+        }
         let Some(way) = Way::of(document, font.dictionary) else {
+            reasons.push(format!(
+                "the font {base} is embedded, but cannot be read (6.2.11.4.1)"
+            ));
             continue;
         };
         let mut codes: Vec<_> = font.codes.iter().copied().collect();
@@ -51,8 +74,6 @@ pub(super) fn check(
             let Some(fault) = way.fault(font, length, code) else {
                 continue;
             };
-            let base = name(font.dictionary, b"BaseFont").unwrap_or(b"without a name");
-            let base = String::from_utf8_lossy(base);
             reasons.push(match fault {
                 Fault::Missing => {
                     format!("the font {base} lacks a glyph that is shown (6.2.11.4.1)")
@@ -65,6 +86,57 @@ pub(super) fn check(
                 }
             });
             break;
+        }
+    }
+}
+
+/// What is wrong with a font whose glyphs are drawings: each that is shown is there, and is as wide as it
+/// says itself (ISO 32000-1, 9.6.5).
+fn drawn(document: &Document, shown: &Shown<'_>) -> Option<&'static str> {
+    let (names, _) = code_names(document, shown.dictionary);
+    let glyphs = value(document, shown.dictionary, b"CharProcs")?
+        .as_dict()
+        .ok()?;
+    let matrix = crate::flatten::numbers::<6>(document, shown.dictionary.get(b"FontMatrix").ok());
+    let unit = matrix.map_or(0.001, |matrix| matrix[0].abs());
+    shown.codes.iter().find_map(|(length, code)| {
+        let glyph = names.get(code).and_then(|name| glyphs.get(name).ok());
+        let Some(Object::Stream(glyph)) = glyph.and_then(|it| resolve(document, it)) else {
+            return Some("a font of drawings lacks a glyph that is shown (6.2.11.4.1)");
+        };
+        let content = glyph.get_plain_content_with_limit(MAX_FONT).ok()?;
+        let first = Content::decode_iter(&content).next()?.ok()?;
+        let own = first.operands.first()?.as_float().ok()? * unit * 1_000.0;
+        let said = shown.font.said_width(*length, *code).unwrap_or(0.0);
+        let is_wrong = (own - said).abs() > TOLERANCE * unit * 1_000.0 + 0.01;
+        is_wrong
+            .then_some("a glyph of a font of drawings is not as wide as the file says (6.2.11.5)")
+    })
+}
+
+/// Says in `reasons` which fonts show characters without a text (ISO 14289-1, 7.21.7).
+pub(super) fn check_texts(document: &Document, shown: &[Shown<'_>], reasons: &mut Vec<String>) {
+    for font in shown {
+        let kind = name(font.dictionary, b"Subtype");
+        let has = |key: &[u8]| value(document, font.dictionary, key).is_some();
+        // The codes of a TrueType font without an encoding are its own.
+        let has_own_codes = kind == Some(b"TrueType") && !has(b"Encoding") && !has(b"ToUnicode");
+        let is_silent = |(length, code): &(usize, u32)| match font.font.said_text(*length, *code) {
+            None => true,
+            Some(text) => text
+                .chars()
+                .any(|it| ['\0', '\u{fffe}', '\u{feff}'].contains(&it)),
+        };
+        if font
+            .codes
+            .iter()
+            .any(|code| has_own_codes || is_silent(code))
+        {
+            let base = name(font.dictionary, b"BaseFont").unwrap_or(b"without a name");
+            let base = String::from_utf8_lossy(base);
+            reasons.push(format!(
+                "text in the font {base} does not say which characters it shows (ISO 14289-1, 7.21.7)"
+            ));
         }
     }
 }
@@ -112,7 +184,11 @@ impl Way {
             .ok()?
             .get_plain_content_with_limit(MAX_FONT)
             .ok()?;
+        let is_whole = has_tables(&data);
         let program = Program::new(data, 0)?;
+        if matches!(program.kind(), Kind::Sfnt(..)) && !is_whole {
+            return None;
+        }
         let number = |key: &[u8]| value(document, descriptor, key)?.as_float().ok();
         let flags = number(b"Flags").unwrap_or(0.0) as u32;
         let (names, has_encoding) = code_names(document, font);
@@ -195,9 +271,18 @@ impl Way {
                 by_text,
                 has_encoding,
             } => match names.get(&code) {
-                Some(name) => self.program.glyph_by_name(std::str::from_utf8(name).ok()?),
-                None if *has_encoding => by_text.get(shown.font.encoded(code)?).copied(),
-                None => self.built_in(u8::try_from(code).ok()?),
+                Some(name) => {
+                    let name = std::str::from_utf8(name).ok()?;
+                    Some(self.program.glyph_by_name(name).unwrap_or(MISSING))
+                }
+                None if *has_encoding => {
+                    let text = shown.font.encoded(code)?;
+                    by_text
+                        .get(text)
+                        .copied()
+                        .or_else(|| text.is_ascii().then_some(MISSING))
+                }
+                None => Some(self.built_in(u8::try_from(code).ok()?).unwrap_or(MISSING)),
             },
             Codes::Table {
                 names,
@@ -214,14 +299,21 @@ impl Way {
                         let (letter, None) = (letters.next()?, letters.next()) else {
                             return None;
                         };
+                        let own = names
+                            .get(&code)
+                            .and_then(|name| std::str::from_utf8(name).ok());
                         self.in_table((3, 1), u32::from(letter))
+                            .or_else(|| self.in_table((1, 0), mac_code(&text)?))
+                            .or_else(|| self.program.glyph_by_name(own?))
                     }
                     false => [0, 0xf000, 0xf100, 0xf200]
                         .iter()
                         .find_map(|offset| self.in_table((3, 0), offset + code))
                         .or_else(|| self.in_table((1, 0), code)),
                 };
-                found.filter(|glyph| *glyph != GlyphId::NOTDEF)
+                found
+                    .filter(|glyph| *glyph != GlyphId::NOTDEF)
+                    .or(Some(MISSING))
             }
         }
     }
@@ -242,6 +334,33 @@ impl Way {
         let encoding: Encoding = encodings.find(|it| it.sfnt_ids() == Some(ids))?;
         map.map_code(encoding, code)
     }
+}
+
+/// The code of a letter in MacRomanEncoding.
+fn mac_code(text: &str) -> Option<u32> {
+    static CODES: LazyLock<HashMap<String, u32>> = LazyLock::new(|| {
+        let texts = encoding_texts(b"MacRomanEncoding");
+        // Of several codes of a letter the first counts.
+        let all: Vec<_> = (0..)
+            .zip(texts)
+            .filter_map(|(code, text)| Some((text?, code)))
+            .collect();
+        all.into_iter().rev().collect()
+    });
+    CODES.get(text).copied()
+}
+
+/// Whether a font in tables has those with glyphs and their widths.
+fn has_tables(data: &[u8]) -> bool {
+    let Ok(font) = FontRef::new(data) else {
+        return false;
+    };
+    let has = |tag: &[u8; 4]| font.table_data(Tag::new(tag)).is_some();
+    // An OpenType font may have nothing but its outlines (ISO 32000-1, table 126).
+    has(b"CFF ")
+        || [b"head", b"hhea", b"hmtx", b"maxp", b"glyf", b"loca"]
+            .into_iter()
+            .all(has)
 }
 
 /// The glyphs of a font by the texts of their names.

@@ -1,6 +1,6 @@
 //! Mends what an archival file must not have and nobody sees.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
@@ -8,11 +8,12 @@ use super::{
     check::{is_size, sides},
     dictionaries::{each, each_mut, name},
     drawn::INTENTS,
+    fonts,
     once::Once,
 };
 use crate::{
     Error,
-    open::{array, dictionary as dictionary_of, value},
+    open::{array, dictionary as dictionary_of, reference, value},
 };
 
 /// Actions that an archival file may have besides named ones (ISO 19005-2, 6.5.1).
@@ -26,6 +27,26 @@ const ACTIONS: [&[u8]; 6] = [
 ];
 /// Named actions that it may have.
 const NAMED: [&[u8]; 4] = [b"NextPage", b"PrevPage", b"FirstPage", b"LastPage"];
+/// Blend modes (ISO 32000-1, 11.3.5).
+const MODES: [&[u8]; 17] = [
+    b"Normal",
+    b"Compatible",
+    b"Multiply",
+    b"Screen",
+    b"Overlay",
+    b"Darken",
+    b"Lighten",
+    b"ColorDodge",
+    b"ColorBurn",
+    b"HardLight",
+    b"SoftLight",
+    b"Difference",
+    b"Exclusion",
+    b"Hue",
+    b"Saturation",
+    b"Color",
+    b"Luminosity",
+];
 /// Keys of the catalog that concern programs only.
 const CATALOG: [&str; 6] = [
     "AA",
@@ -56,6 +77,8 @@ fn is_forbidden_in(document: &Document, action: &Object) -> bool {
 struct Known {
     actions: HashSet<ObjectId>,
     states: HashSet<ObjectId>,
+    /// Dictionaries that are no action, as they do not say what they do.
+    nothing: HashSet<ObjectId>,
 }
 
 impl Known {
@@ -63,6 +86,9 @@ impl Known {
         let mut known = Self::default();
         for (id, object) in &document.objects {
             match object {
+                Object::Dictionary(dictionary) if !dictionary.has(b"S") => {
+                    known.nothing.insert(*id);
+                }
                 Object::Dictionary(dictionary) if is_forbidden(dictionary) => {
                     known.actions.insert(*id);
                 }
@@ -77,6 +103,8 @@ impl Known {
         }
         let mut once = Once::default();
         each(document, &mut |_, dictionary| {
+            // What is directly in a list of states that resources refer to has the number of the list.
+            known.states.extend(reference(dictionary, b"ExtGState"));
             let Some(states) = once.follow(document, dictionary, b"ExtGState") else {
                 return;
             };
@@ -85,6 +113,15 @@ impl Known {
             }
         });
         known
+    }
+
+    /// Whether `object` is a dictionary that does not say what it does.
+    fn is_empty(&self, object: &Object) -> bool {
+        match object {
+            Object::Reference(id) => self.nothing.contains(id),
+            Object::Dictionary(action) => !action.has(b"S"),
+            other => other.is_null(),
+        }
     }
 
     /// Whether `object` is an action that is removed.
@@ -99,6 +136,7 @@ impl Known {
 
 /// Mends `document`.
 pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), Error> {
+    direct_names(document);
     let known = Known::of(document);
     each_mut(document, &mut |id, dictionary| {
         // The file's own metadata is read when it is written anew.
@@ -111,10 +149,20 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
                 dictionary.remove(key);
             }
         }
+        // Elements of the structure have attributes at the same key.
+        let is_element = dictionary.has(b"S") && !dictionary.has(b"Next");
+        for key in [&b"A"[..], b"OpenAction"] {
+            let is_empty = dictionary.get(key).is_ok_and(|it| known.is_empty(it));
+            if is_empty && !(is_element && key == b"A") {
+                dictionary.remove(key);
+            }
+        }
         if let Ok(Object::Array(actions)) = dictionary.get_mut(b"Next") {
+            actions.retain(|action| !known.is_empty(action));
             actions.retain(|action| !known.is_action(action));
         }
-        if name(dictionary, b"Type") == Some(b"ExtGState") || known.states.contains(&id) {
+        let is_state = name(dictionary, b"Type") == Some(b"ExtGState");
+        if is_state || known.states.contains(&id) {
             state(dictionary);
         }
         if let Ok(Object::Dictionary(states)) = dictionary.get_mut(b"ExtGState") {
@@ -137,10 +185,8 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
             }
             _ => {}
         }
-        if name(dictionary, b"Type") == Some(b"Page") {
-            dictionary.remove(b"PresSteps");
-        }
-        font(dictionary);
+        dictionary.remove(b"PresSteps");
+        fonts::mend(dictionary);
         for key in [&b"Intent"[..], b"RI"] {
             let intent = name(dictionary, key);
             // What is no intent counts as the usual one (ISO 32000-1, 8.6.5.8).
@@ -150,14 +196,41 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
         }
     });
     compress(document, reasons);
-    boxes(document)?;
+    pages(document)?;
     catalog(document)
 }
 
-/// Areas of pages that say nothing to readers go if they are too small or too large (6.1.13).
-fn boxes(document: &mut Document) -> Result<(), Error> {
+/// Puts names, and nothing, where only references to them are, so that each rule sees them.
+pub(super) fn direct_names(document: &mut Document) {
+    let names: HashMap<ObjectId, Object> = document
+        .objects
+        .iter()
+        .filter(|(_, object)| matches!(object, Object::Name(_) | Object::Null))
+        .map(|(id, name)| (*id, name.clone()))
+        .collect();
+    let known: HashSet<ObjectId> = document.objects.keys().copied().collect();
+    each_mut(document, &mut |_, dictionary| {
+        for (_, entry) in dictionary.iter_mut() {
+            let Object::Reference(id) = entry else {
+                continue;
+            };
+            if let Some(name) = names.get(id) {
+                *entry = name.clone();
+            } else if !known.contains(id) {
+                *entry = Object::Null;
+            }
+        }
+    });
+}
+
+/// Pages say that they are some; areas that say nothing to readers go if they are too small or too large
+/// (6.1.13).
+pub(super) fn pages(document: &mut Document) -> Result<(), Error> {
     let pages: Vec<ObjectId> = document.page_iter().collect();
     for page in pages {
+        if name(document.get_dictionary(page)?, b"Type") != Some(b"Page") {
+            document.get_dictionary_mut(page)?.set("Type", "Page");
+        }
         for key in [&b"ArtBox"[..], b"BleedBox", b"TrimBox"] {
             let entries = document.get_dictionary(page)?;
             if entries.has(key) && !is_size(sides(document, entries.get(key).ok())) {
@@ -176,23 +249,25 @@ fn is_group(dictionary: &Dictionary) -> bool {
         || dictionary.has(b"OFF")
 }
 
-/// Fonts and their descriptors (ISO 19005-2, 6.2.11): lists of the glyphs of a subset are often wrong, and
-/// need not be there; the map from characters to glyphs of an embedded font must.
-fn font(dictionary: &mut Dictionary) {
-    if dictionary.has(b"FontName") {
-        dictionary.remove(b"CIDSet");
-        dictionary.remove(b"CharSet");
-    }
-    if name(dictionary, b"Subtype") == Some(b"CIDFontType2") && !dictionary.has(b"CIDToGIDMap") {
-        dictionary.set("CIDToGIDMap", "Identity");
-    }
-}
-
-/// An ExtGState dictionary (ISO 19005-2, 6.2.5).
+/// An ExtGState dictionary (ISO 19005-2, 6.2.5 and 6.2.10).
 fn state(dictionary: &mut Dictionary) {
     dictionary.remove(b"TR");
     dictionary.remove(b"HTP");
     dictionary.remove(b"HTO");
+    // Screens of printers, which those that show pages do not look at.
+    dictionary.remove(b"HT");
+    let is_known = |mode: &Object| mode.as_name().is_ok_and(|mode| MODES.contains(&mode));
+    let mode = match dictionary.get(b"BM") {
+        Ok(Object::Array(modes)) => modes.iter().find(|it| is_known(it)).cloned(),
+        Ok(mode) => Some(mode.clone()).filter(is_known),
+        Err(_) => Some(Object::Null),
+    };
+    match mode {
+        Some(Object::Null) => {}
+        Some(mode) => dictionary.set("BM", mode),
+        // What is not known counts as normal (ISO 32000-1, 11.3.5).
+        None => dictionary.set("BM", "Normal"),
+    }
     if name(dictionary, b"TR2") != Some(b"Default") {
         dictionary.remove(b"TR2");
     }
@@ -261,12 +336,15 @@ fn catalog(document: &mut Document) -> Result<(), Error> {
 }
 
 /// Layers: every configuration has a name, and none changes by itself (6.9).
-fn layers(document: &Document) -> Result<Option<Dictionary>, Error> {
+pub(super) fn layers(document: &Document) -> Result<Option<Dictionary>, Error> {
     let Some(Object::Dictionary(layers)) = value(document, document.catalog()?, b"OCProperties")
     else {
         return Ok(None);
     };
     let mut layers = layers.clone();
+    if let Ok(Object::Array(groups)) = layers.get_mut(b"OCGs") {
+        groups.retain(|group| matches!(group, Object::Reference(_)));
+    }
     let mended = |configuration: &Object, number: usize| {
         let mut configuration = match configuration {
             Object::Reference(id) => document.get_dictionary(*id).ok()?.clone(),

@@ -8,11 +8,15 @@ mod annotations;
 mod artifacts;
 mod check;
 mod color_profile;
+mod colors;
 mod dictionaries;
 mod drawn;
+mod fonts;
 mod glyphs;
+mod limits;
 mod mend;
 mod once;
+mod operations;
 mod pictures;
 mod roles;
 mod structure;
@@ -30,9 +34,10 @@ pub use self::{
 use crate::{
     Error, Limits,
     metadata::{has_compressed_objects, text_string, write_packet},
-    open::{array, dictionary as dictionary_of, open, save, value},
+    open::{array, open, save, value},
     xmp::Extension,
 };
+use dictionaries::each;
 
 /// Maximum number of reasons in a message.
 const MAX_REASONS: usize = 5;
@@ -129,16 +134,16 @@ fn conform(
 ) -> Result<(), Error> {
     if archive.part != Part::None {
         mend::mend(document, reasons)?;
+        output_intent(document)?;
         annotations::mend(document, reasons)?;
         drawn::own_resources(document)?;
-        let borrowed = {
+        let (borrowed, devices) = {
             let drawn = drawn::look(document, checkpoint)?;
             glyphs::check(document, &drawn.fonts, reasons, checkpoint);
             reasons.extend(drawn.reasons);
             let borrowed = drawn.borrowing.into_iter();
-            borrowed
-                .map(|(id, from)| (id, from.clone()))
-                .collect::<Vec<_>>()
+            let borrowed: Vec<_> = borrowed.map(|(id, from)| (id, from.clone())).collect();
+            (borrowed, drawn.devices)
         };
         for (form, resources) in borrowed {
             if let Ok(Object::Stream(form)) = document.get_object_mut(form) {
@@ -146,16 +151,25 @@ fn conform(
             }
         }
         check::check(document, reasons);
+        limits::check(document, reasons);
         pictures::check(document, reasons);
+        colors::check(document, devices, reasons);
         attached(document, archive.part, reasons)?;
-        output_intent(document)?;
     }
     if archive.accessible {
         let stem = name.strip_suffix(".pdf").unwrap_or(name).trim();
         let title = Some(stem).filter(|stem| archive.lenient && !stem.is_empty());
-        accessible(document, title, reasons, checkpoint)?;
+        accessible(document, title, archive.lenient, reasons, checkpoint)?;
         if !archive.lenient {
             structure::check(document, reasons)?;
+            annotations::check(document, reasons)?;
+            let drawn = drawn::look(document, checkpoint)?;
+            structure::check_pages(document, reasons)?;
+            check::accessible(document, reasons);
+            glyphs::check_texts(document, &drawn.fonts, reasons);
+            if archive.part == Part::None {
+                glyphs::check(document, &drawn.fonts, reasons, checkpoint);
+            }
         }
     }
     Ok(())
@@ -181,7 +195,9 @@ pub fn make_accessible(file: &[u8], name: &str, limits: &Limits) -> Result<Vec<u
 
 /// Gives the file identifiers, if it has none.
 fn identify(document: &mut Document) -> Result<(), Error> {
-    if !document.trailer.has(b"ID") {
+    let is_text = |it: &Object| it.as_str().is_ok_and(|text| !text.is_empty());
+    let id = array(document, document.trailer.get(b"ID").ok());
+    if id.len() != 2 || !id.iter().all(is_text) {
         // Of the content, by FNV-1a: the same file gets the same.
         let mut id = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
         let mut add = |bytes: &[u8]| {
@@ -206,12 +222,22 @@ fn identify(document: &mut Document) -> Result<(), Error> {
 /// Attached files: none in part 2; with a relationship to the document in part 3.
 fn attached(document: &mut Document, part: Part, reasons: &mut Vec<String>) -> Result<(), Error> {
     let mut specifications = Vec::new();
-    for (id, object) in &document.objects {
-        if let Object::Dictionary(dictionary) = object
-            && dictionary.has(b"EF")
-        {
-            specifications.push(*id);
+    let mut is_in_place = false;
+    each(document, &mut |id, dictionary| {
+        if dictionary.has(b"EF") {
+            let is_object = document
+                .get_dictionary(id)
+                .is_ok_and(|it| std::ptr::eq(it, dictionary));
+            match is_object {
+                true => specifications.push(id),
+                false => is_in_place = true,
+            }
         }
+    });
+    if is_in_place {
+        reasons
+            .push("an attached file is described in place, and not by an object (6.8)".to_owned());
+        return Ok(());
     }
     if specifications.is_empty() {
         return Ok(());
@@ -230,11 +256,22 @@ fn attached(document: &mut Document, part: Part, reasons: &mut Vec<String>) -> R
         let Ok(specification) = document.get_dictionary_mut(id) else {
             continue;
         };
-        if !specification.has(b"AFRelationship") {
+        if dictionaries::name(specification, b"AFRelationship").is_none() {
             specification.set("AFRelationship", "Unspecified");
         }
-        if let (false, Ok(name)) = (specification.has(b"UF"), specification.get(b"F").cloned()) {
-            specification.set("UF", name);
+        let name = |key: &[u8]| {
+            let name = specification.get(key).ok()?;
+            name.as_str()
+                .is_ok_and(|it| !it.is_empty())
+                .then(|| name.clone())
+        };
+        match name(b"F").or_else(|| name(b"UF")) {
+            Some(found) => {
+                let long = name(b"UF").unwrap_or_else(|| found.clone());
+                specification.set("F", found);
+                specification.set("UF", long);
+            }
+            None => reasons.push("an attached file has no name (6.8)".to_owned()),
         }
         if !known.contains(&id) {
             associated.push(id.into());
@@ -244,7 +281,7 @@ fn attached(document: &mut Document, part: Part, reasons: &mut Vec<String>) -> R
         for (_, file) in files.iter().flat_map(Dictionary::iter) {
             if let Ok(file) = file.as_reference()
                 && let Ok(Object::Stream(stream)) = document.get_object_mut(file)
-                && !stream.dict.has(b"Subtype")
+                && !dictionaries::name(&stream.dict, b"Subtype").is_some_and(is_media_type)
             {
                 let any = b"application/octet-stream".to_vec();
                 stream.dict.set("Subtype", Object::Name(any));
@@ -255,16 +292,22 @@ fn attached(document: &mut Document, part: Part, reasons: &mut Vec<String>) -> R
     Ok(())
 }
 
+/// Whether a name is that of a kind of file (RFC 2046).
+fn is_media_type(name: &[u8]) -> bool {
+    let is_part = |part: &[u8]| {
+        let is_allowed = |it: &u8| it.is_ascii_alphanumeric() || b"-+._".contains(it);
+        !part.is_empty() && part.iter().all(is_allowed)
+    };
+    let mut parts = name.split(|it| *it == b'/');
+    let (first, second) = (parts.next(), parts.next());
+    parts.next().is_none() && first.is_some_and(is_part) && second.is_some_and(is_part)
+}
+
 /// Adds an output intent of sRGB, if the file has none.
 fn output_intent(document: &mut Document) -> Result<(), Error> {
-    let catalog = document.catalog()?;
-    let intents = array(document, catalog.get(b"OutputIntents").ok());
-    let is_archival = |intent: &Object| {
-        let intent = dictionary_of(document, intent)?;
-        let kind = value(document, intent, b"S")?.as_name().ok()?;
-        (kind == b"GTS_PDFA1" && intent.has(b"DestOutputProfile")).then_some(())
-    };
-    if intents.iter().any(|intent| is_archival(intent).is_some()) {
+    let own = colors::only_intent(document).unwrap_or_default();
+    if !own.is_empty() {
+        document.catalog_mut()?.set("OutputIntents", own);
         return Ok(());
     }
     let mut profile = Stream::new(dictionary! { "N" => 3 }, srgb_profile());
@@ -312,21 +355,22 @@ fn set_title(document: &mut Document, title: &str) {
 fn accessible(
     document: &mut Document,
     title: Option<&str>,
+    lenient: bool,
     reasons: &mut Vec<String>,
     checkpoint: &dyn Fn(),
 ) -> Result<(), Error> {
+    mend::direct_names(document);
+    mend::pages(document)?;
+    dictionaries::each_mut(document, &mut |_, dictionary| fonts::mend(dictionary));
+    languages(document, reasons);
     let catalog = document.catalog()?;
     if value(document, catalog, b"StructTreeRoot").is_none() {
         reasons.push("it has no structure: make it with tags".to_owned());
     }
     let language =
         value(document, catalog, b"Lang").and_then(|it| lopdf::decode_text_string(it).ok());
-    match language.as_deref().map(str::trim) {
-        None | Some("") => reasons.push("it does not say its language".to_owned()),
-        Some(tag) if !is_language(tag) => {
-            reasons.push(format!("its language {tag:.40?} is no language tag"))
-        }
-        Some(_) => {}
+    if language.is_none() {
+        reasons.push("it does not say its language".to_owned());
     }
     match (has_title(document), title) {
         (true, _) => {}
@@ -350,6 +394,39 @@ fn accessible(
     }
     roles::map(document, reasons)?;
     roles::complete_items(document);
-    artifacts::mark(document, checkpoint)?;
-    annotations::name_links(document)
+    structure::name_notes(document)?;
+    if let Some(layers) = mend::layers(document)? {
+        document.catalog_mut()?.set("OCProperties", layers);
+    }
+    let version = document.version.parse::<f32>().unwrap_or(0.0);
+    if version > 1.7 {
+        document.version = "1.7".to_owned();
+    }
+    artifacts::mark(document, reasons, checkpoint)?;
+    annotations::describe(document, lenient)
+}
+
+/// Languages are language tags (ISO 14289-1, 7.2): those of operating systems become some, and empty ones go.
+fn languages(document: &mut Document, reasons: &mut Vec<String>) {
+    dictionaries::each_mut(document, &mut |_, dictionary| {
+        let Some(tag) = dictionary
+            .get(b"Lang")
+            .ok()
+            .filter(|it| it.as_str().is_ok())
+        else {
+            return;
+        };
+        let before = lopdf::decode_text_string(tag).unwrap_or_default();
+        let after = before.trim().replace('_', "-");
+        match after.is_empty() {
+            true => drop(dictionary.remove(b"Lang")),
+            false if after != before => dictionary.set("Lang", text_string(&after)),
+            false => {}
+        }
+        if !after.is_empty() && !is_language(&after) {
+            reasons.push(format!(
+                "its language {after:.40?} is no language tag (ISO 14289-1, 7.2)"
+            ));
+        }
+    });
 }

@@ -1,8 +1,9 @@
 //! JPEG 2000 pictures of archival files (ISO 19005-2, 6.2.8.3).
 
-use lopdf::{Document, Object};
+use lopdf::{Dictionary, Document, Object};
 
-use crate::open::filters;
+use super::dictionaries::name;
+use crate::open::{filters, value};
 
 /// Maximum number of boxes of a picture that are looked at.
 const MAX_BOXES: usize = 1_000;
@@ -13,6 +14,9 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
         let Object::Stream(stream) = object else {
             continue;
         };
+        if name(&stream.dict, b"Subtype") == Some(b"Image") {
+            bits(document, &stream.dict, reasons);
+        }
         let kinds = filters(document, stream).unwrap_or_default();
         if kinds.last().is_none_or(|last| last != b"JPXDecode") {
             continue;
@@ -28,6 +32,26 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
     }
 }
 
+/// Whether a picture, or a mask, may have so many bits for each component (6.2.8).
+pub(super) fn has_right_bits(bits: Option<i64>, is_mask: bool) -> bool {
+    match bits {
+        None => true,
+        Some(bits) if is_mask => bits == 1,
+        Some(bits) => [1, 2, 4, 8, 16].contains(&bits),
+    }
+}
+
+fn bits(document: &Document, picture: &Dictionary, reasons: &mut Vec<String>) {
+    let of = |picture: &Dictionary| value(document, picture, b"BitsPerComponent")?.as_i64().ok();
+    let is_mask = value(document, picture, b"ImageMask") == Some(&Object::Boolean(true));
+    let mask = value(document, picture, b"Mask").and_then(|it| it.as_stream().ok());
+    let is_right = has_right_bits(of(picture), is_mask)
+        && mask.is_none_or(|mask| has_right_bits(of(&mask.dict), true));
+    if !is_right {
+        reasons.push("a picture has a number of bits that it must not have (6.2.8)".to_owned());
+    }
+}
+
 /// What the boxes of a picture say (ISO 15444-1, annex I).
 #[derive(Default)]
 struct Picture {
@@ -36,7 +60,7 @@ struct Picture {
     depth: u8,
     /// Method, and whether it is the best, of each color specification.
     colors: Vec<(u8, bool, u32)>,
-    depths: Vec<u8>,
+    has_depths: bool,
 }
 
 impl Picture {
@@ -74,7 +98,7 @@ impl Picture {
                     self.channels = Some(u16::from_be_bytes([content[8], content[9]]));
                     self.depth = content[10];
                 }
-                b"bpcc" => self.depths = content.to_vec(),
+                b"bpcc" => self.has_depths = true,
                 b"colr" if content.len() >= 3 => {
                     let space = content
                         .get(3..7)
@@ -105,15 +129,13 @@ impl Picture {
         }
         let counted = |(_, is_best, _): &&(u8, bool, u32)| self.colors.len() == 1 || *is_best;
         match self.colors.iter().find(counted) {
+            Some((1, _, 12)) => return Some("a JPEG 2000 picture has CMYK colors"),
             Some((1, _, 19)) => return Some("a JPEG 2000 picture has colors of CIEJab"),
             Some((1..=3, ..)) => {}
             _ => return Some("a JPEG 2000 picture does not say what its colors are"),
         }
-        let differ = self.depths.windows(2).any(|pair| pair[0] != pair[1]);
-        let depth = match self.depth {
-            255 => self.depths.first().copied().unwrap_or(0x7f),
-            depth => depth,
-        };
-        (differ || bits(depth) > 38).then_some("channels of a JPEG 2000 picture have other depths")
+        // Each channel has a depth of its own where a box says so.
+        (self.has_depths || self.depth == 255 || bits(self.depth) > 38)
+            .then_some("channels of a JPEG 2000 picture have other depths")
     }
 }

@@ -100,9 +100,21 @@ pub(super) fn map(document: &mut Document, reasons: &mut Vec<String>) -> Result<
             used.insert(kind.to_vec());
         }
     });
-    let before = roles.len();
+    let before = roles.clone();
+    // A type that stands for itself says nothing (ISO 14289-1, 7.1).
+    for kind in KNOWN {
+        if name(&roles, kind.as_bytes()) == Some(kind.as_bytes()) {
+            roles.remove(kind.as_bytes());
+        }
+    }
     for kind in used {
         let kind = String::from_utf8_lossy(&kind).into_owned();
+        if is_remapped(&roles, &kind) {
+            reasons.push(format!(
+                "its tag `{kind}` is one of PDF 1.7, or stands for one, that stands for another"
+            ));
+            continue;
+        }
         if is_mapped(&roles, &kind) {
             continue;
         }
@@ -113,7 +125,7 @@ pub(super) fn map(document: &mut Document, reasons: &mut Vec<String>) -> Result<
             )),
         }
     }
-    if roles.len() > before {
+    if roles != before {
         document.get_dictionary_mut(root)?.set("RoleMap", roles);
     }
     Ok(())
@@ -122,6 +134,11 @@ pub(super) fn map(document: &mut Document, reasons: &mut Vec<String>) -> Result<
 /// Whether a type is known, or mapped to one that is.
 fn is_mapped(roles: &Dictionary, kind: &str) -> bool {
     KNOWN.contains(&stands_for(roles, kind).as_str())
+}
+
+/// Whether a type of PDF 1.7 on the way of a type is mapped to another.
+fn is_remapped(roles: &Dictionary, kind: &str) -> bool {
+    name(roles, stands_for(roles, kind).as_bytes()).is_some() && is_mapped(roles, kind)
 }
 
 /// The type of PDF 1.7 that a type is mapped to; the last one of the chain where that is none.

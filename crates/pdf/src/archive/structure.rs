@@ -1,13 +1,13 @@
 //! Whether the tags of an accessible file are nested as they must be (ISO 14289-1, 7.2 to 7.9).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
 use super::{dictionaries::name, roles};
 use crate::{
     Error,
-    open::{dictionary as dictionary_of, resolve, value},
+    open::{array, dictionary as dictionary_of, reference, resolve, value},
 };
 
 /// Maximum number of elements.
@@ -15,6 +15,8 @@ const MAX_ELEMENTS: usize = 1_000_000;
 
 /// An element of the structure.
 pub(super) struct Element<'a> {
+    /// The object that it is, if it is one.
+    pub(super) id: Option<ObjectId>,
     pub(super) entries: &'a Dictionary,
     /// The type of PDF 1.7 that its tag stands for.
     pub(super) kind: String,
@@ -58,6 +60,7 @@ pub(super) fn elements(document: &Document) -> Result<Vec<Element<'_>>, Error> {
                     });
                 }
                 all.push(Element {
+                    id: object.as_reference().ok(),
                     entries,
                     kind: roles::stands_for(roles, &String::from_utf8_lossy(tag)),
                     parent,
@@ -80,19 +83,18 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) -> Result<()
     let mut broken: BTreeMap<String, usize> = BTreeMap::new();
     let mut refuse = |reason: String| *broken.entry(reason).or_default() += 1;
     let mut headings = Headings::default();
-    let mut notes: HashSet<Vec<u8>> = HashSet::new();
+    if all.is_empty() {
+        reasons.push("it has no structure: make it with tags".to_owned());
+    }
     for element in &all {
+        if !element.entries.has(b"P") {
+            refuse("elements that do not say what they are in".to_owned());
+        }
         nesting(&all, element, &mut refuse);
         headings.next(element, &mut refuse);
         match element.kind.as_str() {
             "Figure" | "Formula" if !says_something(document, element) => {
                 refuse("pictures without an alternative text".to_owned());
-            }
-            "Note" => {
-                let id = value(document, element.entries, b"ID").and_then(|it| it.as_str().ok());
-                if !id.is_some_and(|id| !id.is_empty() && notes.insert(id.to_vec())) {
-                    refuse("notes without an identifier of their own".to_owned());
-                }
             }
             "Table" => super::tables::check(document, &all, element, &mut refuse),
             _ => {}
@@ -104,9 +106,120 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) -> Result<()
     Ok(())
 }
 
+/// Gives notes an identifier of their own, where they have none (ISO 14289-1, 7.9).
+pub(super) fn name_notes(document: &mut Document) -> Result<(), Error> {
+    let mut known: HashSet<Vec<u8>> = HashSet::new();
+    let mut unnamed = Vec::new();
+    for note in elements(document)?.iter().filter(|it| it.kind == "Note") {
+        let id = value(document, note.entries, b"ID").and_then(|it| it.as_str().ok());
+        let is_own = id.is_some_and(|id| !id.is_empty() && known.insert(id.to_vec()));
+        unnamed.extend(note.id.filter(|_| !is_own));
+    }
+    for note in unnamed {
+        let mut name = format!("note-{}", note.0);
+        while !known.insert(name.clone().into_bytes()) {
+            name.push('-');
+        }
+        document
+            .get_dictionary_mut(note)?
+            .set("ID", Object::string_literal(name));
+    }
+    Ok(())
+}
+
+/// What content a structure has: the page or form, and the number of each of its marks.
+pub(super) fn marks(document: &Document) -> Result<HashSet<(ObjectId, i64)>, Error> {
+    let mut found = HashSet::new();
+    let all = elements(document)?;
+    let mut pages: Vec<Option<ObjectId>> = Vec::with_capacity(all.len());
+    for element in &all {
+        let above = element.parent.and_then(|parent| pages[parent]);
+        let page = reference(element.entries, b"Pg").or(above);
+        pages.push(page);
+        let kids = match value(document, element.entries, b"K") {
+            Some(Object::Array(kids)) => kids.as_slice(),
+            Some(kid) => std::slice::from_ref(kid),
+            None => &[],
+        };
+        for kid in kids {
+            match resolve(document, kid) {
+                Some(Object::Integer(number)) => found.extend(page.map(|page| (page, *number))),
+                Some(Object::Dictionary(entries)) => {
+                    let number = value(document, entries, b"MCID").and_then(|it| it.as_i64().ok());
+                    let of = reference(entries, b"Stm")
+                        .or(reference(entries, b"Pg"))
+                        .or(page);
+                    found.extend(of.zip(number));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether pages with structure say where the elements of their marks are (ISO 32000-1, 14.7.4.4).
+pub(super) fn check_pages(document: &Document, reasons: &mut Vec<String>) -> Result<(), Error> {
+    let pages: HashSet<ObjectId> = marks(document)?.into_iter().map(|(of, _)| of).collect();
+    let root = value(document, document.catalog()?, b"StructTreeRoot");
+    let tree = root.and_then(|root| root.as_dict().ok()?.get(b"ParentTree").ok());
+    let mut numbers = HashSet::new();
+    let mut waiting: Vec<&Object> = tree.into_iter().collect();
+    let mut seen = HashSet::new();
+    while let Some(object) = waiting.pop() {
+        if object.as_reference().is_ok_and(|id| !seen.insert(id)) {
+            continue;
+        }
+        let Some(node) = dictionary_of(document, object) else {
+            continue;
+        };
+        waiting.extend(array(document, node.get(b"Kids").ok()));
+        let pairs = array(document, node.get(b"Nums").ok()).as_chunks::<2>().0;
+        numbers.extend(pairs.iter().filter_map(|[number, _]| number.as_i64().ok()));
+    }
+    let is_known = |page: &ObjectId| {
+        let Ok(entries) = document.get_dictionary(*page) else {
+            return true;
+        };
+        let number = value(document, entries, b"StructParents").and_then(|it| it.as_i64().ok());
+        number.is_some_and(|number| numbers.contains(&number))
+    };
+    if !pages.iter().all(is_known) {
+        reasons.push("a page does not say where its structure is (ISO 14289-1, 7.1)".to_owned());
+    }
+    Ok(())
+}
+
+/// The kind of the element that each annotation is in.
+pub(super) fn of_annotations(
+    document: &Document,
+) -> Result<(HashMap<ObjectId, String>, usize), Error> {
+    let mut found = HashMap::new();
+    let mut odd_forms = 0;
+    for element in elements(document)? {
+        let kids = match value(document, element.entries, b"K") {
+            Some(Object::Array(kids)) => kids.as_slice(),
+            Some(kid) => std::slice::from_ref(kid),
+            None => &[],
+        };
+        let mut widgets = 0;
+        for kid in kids {
+            if let Some(entries) = dictionary_of(document, kid)
+                && let Some(object) = reference(entries, b"Obj")
+            {
+                widgets += 1;
+                found.insert(object, element.kind.clone());
+            }
+        }
+        let has_role = attribute(document, element.entries, b"PrintField", b"Role").is_some();
+        odd_forms += usize::from(element.kind == "Form" && widgets != 1 && !has_role);
+    }
+    Ok((found, odd_forms))
+}
+
 /// Whether a picture has a text that stands for it.
 fn says_something(document: &Document, element: &Element<'_>) -> bool {
-    let text = |key: &[u8]| value(document, element.entries, key)?.as_str().ok();
+    let text = |key: &[u8]| lopdf::decode_text_string(value(document, element.entries, key)?).ok();
     text(b"Alt").is_some_and(|alt| !alt.is_empty()) || text(b"ActualText").is_some()
 }
 

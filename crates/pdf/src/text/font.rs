@@ -143,6 +143,12 @@ impl Font {
         Some(self.width(length, code).or(usual)? * 1_000.0)
     }
 
+    /// The text of a code of `length` bytes, if the file says it.
+    pub(crate) fn said_text(&self, length: usize, code: u32) -> Option<String> {
+        let bytes = code.to_be_bytes();
+        self.text(&bytes[bytes.len().saturating_sub(length)..], code)
+    }
+
     /// The character (CID) that a code of a composite font stands for; `None` where that is not known.
     pub(crate) fn character(&self, length: usize, code: u32) -> Option<u32> {
         match &self.kind {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use self::page::Reader;
 pub(crate) use self::{
     font::{Font, Shown, code_names, usual_codes},
-    names::of_glyph as glyph_text,
+    names::{of_encoding as encoding_texts, of_glyph as glyph_text},
     standard::Standard,
     state::{Place, State, UNIT, floats},
 };

@@ -3,7 +3,7 @@
 use lopdf::{Dictionary, Document, Object, dictionary};
 
 /// The texts of the codes of an encoding with a name; of `StandardEncoding` if it is unknown.
-pub(super) fn of_encoding(name: &[u8]) -> Vec<Option<String>> {
+pub(crate) fn of_encoding(name: &[u8]) -> Vec<Option<String>> {
     let known: [&[u8]; 3] = [
         b"WinAnsiEncoding",
         b"MacRomanEncoding",

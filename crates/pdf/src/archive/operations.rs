@@ -1,0 +1,186 @@
+//! The operations of content, with the pictures inside of it as they are written: the parser leaves out
+//! those that are compressed, and ends where it understands nothing.
+
+use lopdf::{
+    Object,
+    content::{Content, Operation},
+};
+
+use crate::Error;
+
+/// Stands behind each part: whoever reads it has read the part to its end.
+const END: &str = "EndOfPart";
+/// How many bytes behind the end of a picture must look like content.
+const LOOK: usize = 12;
+
+/// A part of content.
+pub(super) enum Part<'a> {
+    Operation(Operation),
+    /// A picture: its keys and values, and all of its bytes from `BI` to `EI`.
+    Picture(Vec<Object>, &'a [u8]),
+}
+
+/// Calls `take` with each part of `content`. Returns whether all of it was understood.
+///
+/// # Errors
+/// Those of `take`.
+pub(super) fn each(
+    content: &[u8],
+    take: &mut dyn FnMut(Part<'_>) -> Result<(), Error>,
+) -> Result<bool, Error> {
+    let mut at = 0;
+    loop {
+        let picture = next_picture(content, at);
+        let until = picture
+            .as_ref()
+            .map_or(content.len(), |picture| picture.start);
+        if !plain(&content[at..until], take)? {
+            return Ok(false);
+        }
+        let Some(picture) = picture else {
+            return Ok(true);
+        };
+        let mut entries = Vec::new();
+        let is_whole = plain(
+            &[&content[picture.start + 2..picture.data], b" BI"].concat(),
+            &mut |part| {
+                if let Part::Operation(operation) = part {
+                    entries = operation.operands;
+                }
+                Ok(())
+            },
+        )?;
+        if !is_whole {
+            return Ok(false);
+        }
+        take(Part::Picture(entries, &content[picture.start..picture.end]))?;
+        at = picture.end;
+    }
+}
+
+/// Calls `take` with the operations of content without pictures.
+fn plain(
+    content: &[u8],
+    take: &mut dyn FnMut(Part<'_>) -> Result<(), Error>,
+) -> Result<bool, Error> {
+    let content = [content, b"\n", END.as_bytes()].concat();
+    for operation in Content::decode_iter(&content).map_while(Result::ok) {
+        if operation.operator == END {
+            return Ok(true);
+        }
+        take(Part::Operation(operation))?;
+    }
+    Ok(false)
+}
+
+/// Where a picture is.
+struct Picture {
+    start: usize,
+    /// Where `ID` is.
+    data: usize,
+    end: usize,
+}
+
+fn next_picture(content: &[u8], mut at: usize) -> Option<Picture> {
+    let is_delimiter = |byte: u8| byte.is_ascii_whitespace() || b"()<>[]{}/%\0".contains(&byte);
+    let mut start = None;
+    while let Some(byte) = content.get(at) {
+        match byte {
+            b'(' => at = end_of_string(content, at),
+            b'%' => at += length(&content[at..], |byte| !b"\r\n".contains(&byte)),
+            b'/' => at += 1 + length(&content[at + 1..], |byte| !is_delimiter(byte)),
+            byte if is_delimiter(*byte) => at += 1,
+            _ => {
+                let word = length(&content[at..], |byte| !is_delimiter(byte));
+                match (&content[at..at + word], start) {
+                    (b"BI", None) => start = Some(at),
+                    (b"ID", Some(start)) => {
+                        let end = end_of_picture(content, at + word)?;
+                        return Some(Picture {
+                            start,
+                            data: at,
+                            end,
+                        });
+                    }
+                    _ => {}
+                }
+                at += word;
+            }
+        }
+    }
+    None
+}
+
+fn length(bytes: &[u8], is_in: impl Fn(u8) -> bool) -> usize {
+    bytes
+        .iter()
+        .position(|byte| !is_in(*byte))
+        .unwrap_or(bytes.len())
+}
+
+/// The place after the string that begins at `at`.
+fn end_of_string(content: &[u8], mut at: usize) -> usize {
+    let mut depth = 0;
+    while let Some(byte) = content.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+/// The place after the `EI` of a picture whose data begin at `at`: one between spaces, before what looks
+/// like content.
+fn end_of_picture(content: &[u8], at: usize) -> Option<usize> {
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    let ends = memchr::memmem::find_iter(&content[at..], b"EI");
+    ends.map(|end| at + end).find_map(|end| {
+        let before = content[end - 1];
+        let after = &content[end + 2..];
+        let is_end = (before.is_ascii_whitespace() || end == at)
+            && after.first().is_none_or(u8::is_ascii_whitespace)
+            && after.iter().take(LOOK).all(is_text);
+        is_end.then_some(end + 2)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(content: &[u8]) -> (Vec<String>, bool) {
+        let mut found = Vec::new();
+        let is_whole = each(content, &mut |part| {
+            found.push(match part {
+                Part::Operation(operation) => operation.operator,
+                Part::Picture(entries, bytes) => {
+                    format!("{} {}", entries.len(), String::from_utf8_lossy(bytes))
+                }
+            });
+            Ok(())
+        });
+        (found, is_whole.unwrap())
+    }
+
+    #[test]
+    fn pictures_are_found_between_operations_and_kept_as_they_are() {
+        let (found, is_whole) = parts(b"q BI /W 1 /F/AHx ID 00> EI Q (BI ID EI) Tj /BI gs % BI\nBI /W 1 ID \x01 EI \x02 EI\nf");
+        assert!(is_whole);
+        assert_eq!(found[..4], ["q", "4 BI /W 1 /F/AHx ID 00> EI", "Q", "Tj"]);
+        assert_eq!(found[4..], ["gs", "2 BI /W 1 ID \u{1} EI \u{2} EI", "f"]);
+    }
+
+    #[test]
+    fn content_that_is_not_understood_is_told() {
+        assert!(parts(b"q Q").1 && parts(b"").1);
+        assert!(!parts(b"q ] Q").1);
+        assert!(!parts(b"q (abc").1);
+    }
+}
