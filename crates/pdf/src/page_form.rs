@@ -108,7 +108,11 @@ pub fn page_form(
 }
 
 /// The value of an entry that pages inherit.
-fn inherited<'d>(document: &'d Document, page: &'d Dictionary, key: &[u8]) -> Option<&'d Object> {
+pub(crate) fn inherited<'d>(
+    document: &'d Document,
+    page: &'d Dictionary,
+    key: &[u8],
+) -> Option<&'d Object> {
     let mut node = page;
     for _ in 0..MAX_DEPTH {
         if let Some(found) = value(document, node, key) {

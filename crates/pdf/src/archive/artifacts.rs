@@ -1,7 +1,7 @@
 //! What tagged pages draw outside of their structure becomes an artifact, as assistive programs need
 //! it (ISO 14289-1, 7.1): the backgrounds and running heads of browsers, for instance.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lopdf::{
     Dictionary, Document, Object, ObjectId, Stream,
@@ -167,6 +167,8 @@ struct Marker<'a> {
     known: &'a HashSet<(ObjectId, i64)>,
     /// Forms with a structure of their own that are drawn outside of marks.
     forms: Vec<ObjectId>,
+    /// Forms whose content was looked at for marks.
+    has_marks: HashMap<ObjectId, bool>,
     /// Whether an artifact is in tagged content, or the other way around.
     is_mixed: bool,
     /// Whether it was not understood to its end.
@@ -188,6 +190,7 @@ impl<'a> Marker<'a> {
             of,
             known,
             forms: Vec::new(),
+            has_marks: HashMap::new(),
             is_mixed: false,
             is_unread: false,
             has_odd_language: false,
@@ -277,8 +280,8 @@ impl<'a> Marker<'a> {
                     false
                 }
                 Some((form, false)) => {
-                    let is_tagged = self.known.iter().any(|(of, _)| *of == form);
-                    self.is_mixed |= is_tagged && !writer.open.contains(&Mark::Structure);
+                    let is_tagged = writer.open.contains(&Mark::Structure);
+                    self.is_mixed |= !is_tagged && self.has_marks(form);
                     true
                 }
                 None => true,
@@ -299,6 +302,20 @@ impl<'a> Marker<'a> {
         let form = resolve(self.document, object)?.as_stream().ok()?;
         let id = object.as_reference().ok()?;
         Some((id, form.dict.has(b"StructParents")))
+    }
+
+    /// Whether the content of a form has marks of a structure.
+    fn has_marks(&mut self, form: ObjectId) -> bool {
+        if let Some(known) = self.has_marks.get(&form) {
+            return *known;
+        }
+        let content = match self.document.get_object(form) {
+            Ok(Object::Stream(form)) => form.get_plain_content_with_limit(MAX_CONTENT).ok(),
+            _ => None,
+        };
+        let has = content.is_some_and(|it| memchr::memmem::find(&it, b"/MCID").is_some());
+        self.has_marks.insert(form, has);
+        has
     }
 
     /// Whether a mark makes what is in it an artifact or a part of the structure.

@@ -6,7 +6,7 @@ use lopdf::{Dictionary, Document, Object, ObjectId};
 
 use super::{
     dictionaries::{each, name},
-    drawn::Devices,
+    operators::Devices,
 };
 use crate::open::{array, dictionary, resolve, value};
 
@@ -101,6 +101,8 @@ struct Spaces<'a> {
     /// The alternate space and the tint transform of separations, by their names.
     separations: BTreeMap<&'a [u8], (&'a Object, &'a Object)>,
     profiles: HashMap<ObjectId, bool>,
+    /// Objects that were compared, and whether they are the same.
+    compared: HashMap<(ObjectId, ObjectId), bool>,
 }
 
 impl<'a> Spaces<'a> {
@@ -181,10 +183,9 @@ impl<'a> Spaces<'a> {
             {
                 let (known_other, known_tint) =
                     *self.separations.entry(name).or_insert((other, tint));
-                let is_same = |one: &Object, two: &Object| {
-                    one == two || resolve(document, one) == resolve(document, two)
-                };
-                if !is_same(known_other, other) || !is_same(known_tint, tint) {
+                if !self.is_same(document, known_other, other)
+                    || !self.is_same(document, known_tint, tint)
+                {
                     refuse("a separation has different colors in several places (6.2.4.4)");
                 }
             }
@@ -213,6 +214,18 @@ impl<'a> Spaces<'a> {
             }
             _ => {}
         }
+    }
+
+    /// Whether two objects are equal. Each pair is compared once: many may refer to large ones.
+    fn is_same(&mut self, document: &Document, one: &Object, two: &Object) -> bool {
+        if one == two {
+            return true;
+        }
+        let (Object::Reference(first), Object::Reference(second)) = (one, two) else {
+            return resolve(document, one) == resolve(document, two);
+        };
+        let known = self.compared.entry((*first, *second));
+        *known.or_insert_with(|| resolve(document, one) == resolve(document, two))
     }
 
     fn is_profile(&mut self, document: &Document, object: &Object) -> bool {

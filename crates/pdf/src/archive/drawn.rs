@@ -12,12 +12,13 @@ use super::{
     dictionaries::name,
     limits,
     operations::{self, Part},
+    operators::{Devices, INTENTS, is_operator, named, picture_problems},
 };
 use crate::{
     Error,
     annotation::annotations,
-    copy::inherited,
-    open::{array, dictionary as dictionary_of, value},
+    open::{array, dictionary as dictionary_of, resolve, value},
+    page_form::inherited,
     text::Font,
 };
 
@@ -31,60 +32,7 @@ const CHECKED: usize = 4_096;
 const MAX_DEPTH: usize = 28;
 /// How deep `q` may be inside of `q` (ISO 19005-2, 6.1.13).
 const MAX_SAVED: usize = 28;
-/// Rendering intents (ISO 32000-1, 8.6.5.8).
-pub(super) const INTENTS: [&[u8]; 4] = [
-    b"AbsoluteColorimetric",
-    b"RelativeColorimetric",
-    b"Saturation",
-    b"Perceptual",
-];
-/// Filters that a picture inside of content may have (6.1.10).
-const PICTURE_FILTERS: [&[u8]; 12] = [
-    b"AHx",
-    b"ASCIIHexDecode",
-    b"A85",
-    b"ASCII85Decode",
-    b"Fl",
-    b"FlateDecode",
-    b"RL",
-    b"RunLengthDecode",
-    b"CCF",
-    b"CCITTFaxDecode",
-    b"DCT",
-    b"DCTDecode",
-];
 const UNREADABLE: &str = "its content is damaged or too large (6.2.2)";
-/// All operators (ISO 32000-1, annex A).
-const OPERATORS: &[&str] = &[
-    "b", "B", "b*", "B*", "BDC", "BI", "BMC", "BT", "BX", "c", "cm", "CS", "cs", "d", "d0", "d1",
-    "Do", "DP", "EI", "EMC", "ET", "EX", "f", "F", "f*", "G", "g", "gs", "h", "i", "ID", "j", "J",
-    "K", "k", "l", "m", "M", "MP", "n", "q", "Q", "re", "RG", "rg", "ri", "s", "S", "SC", "sc",
-    "SCN", "scn", "sh", "T*", "Tc", "Td", "TD", "Tf", "Tj", "TJ", "TL", "Tm", "Tr", "Ts", "Tw",
-    "Tz", "v", "w", "W", "W*", "y", "'", "\"",
-];
-
-/// Colors of devices, which only a profile for them makes definite.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Devices {
-    pub(super) rgb: bool,
-    pub(super) cmyk: bool,
-}
-
-impl Devices {
-    /// Adds a color space by its name, also that of pictures inside of content.
-    pub(super) fn add(&mut self, space: &[u8]) {
-        self.rgb |= space == b"DeviceRGB";
-        self.cmyk |= space == b"DeviceCMYK";
-    }
-
-    pub(super) const fn and(self, other: Self) -> Self {
-        Self {
-            rgb: self.rgb || other.rgb,
-            cmyk: self.cmyk || other.cmyk,
-        }
-    }
-}
-
 /// A font, and the codes that are shown of it: their numbers of bytes, and their values.
 pub(super) struct Shown<'a> {
     pub(super) dictionary: &'a Dictionary,
@@ -130,7 +78,7 @@ pub(super) fn look<'a>(
     for page in document.page_iter() {
         checkpoint();
         let entries = document.get_dictionary(page)?;
-        let resources = resources_of(document, entries);
+        let resources = inherited(document, entries, b"Resources").and_then(|it| it.as_dict().ok());
         let content = walker.page(page)?;
         let state = State {
             font: None,
@@ -149,18 +97,6 @@ pub(super) fn look<'a>(
         }
     }
     Ok(walker.drawn)
-}
-
-/// The resources of a page: its own, or those of the nearest node above that has some.
-fn resources_of<'a>(document: &'a Document, page: &'a Dictionary) -> Option<&'a Dictionary> {
-    let mut node = page;
-    for _ in 0..100 {
-        if let Some(found) = value(document, node, b"Resources").and_then(|it| it.as_dict().ok()) {
-            return Some(found);
-        }
-        node = value(document, node, b"Parent")?.as_dict().ok()?;
-    }
-    None
 }
 
 fn too_much() -> Error {
@@ -311,7 +247,7 @@ impl<'a> Walker<'a> {
             let glyphs = value(document, font, b"CharProcs").and_then(|it| it.as_dict().ok());
             let outside = std::mem::take(&mut self.names_something);
             for (_, glyph) in glyphs.into_iter().flatten() {
-                if let Some(glyph) = dictionary_stream(document, glyph) {
+                if let Some(glyph) = resolve(document, glyph).and_then(|it| it.as_stream().ok()) {
                     self.stream(glyph, own.or(Some(resources)), state.clone(), depth + 1)?;
                 }
             }
@@ -380,7 +316,11 @@ impl<'a> Walker<'a> {
         let is_whole = operations::each(content, &mut |part| {
             self.spend(1)?;
             match part {
-                Part::Picture(entries, _) => self.picture(&entries),
+                Part::Picture(entries, _) => {
+                    for problem in picture_problems(&entries, &mut self.drawn.devices) {
+                        self.refuse(problem);
+                    }
+                }
                 Part::Operation(operation) => {
                     self.operation(&operation, resources, &mut states, depth)?;
                 }
@@ -443,56 +383,12 @@ impl<'a> Walker<'a> {
                     self.refuse("its content has a rendering intent that is none (6.2.6)");
                 }
             }
-            other if !OPERATORS.contains(&other) => {
+            other if !is_operator(other) => {
                 self.refuse("its content has an operator that PDF does not know (6.2.2)");
             }
             _ => {}
         }
         Ok(())
-    }
-
-    /// A picture inside of content.
-    fn picture(&mut self, entries: &[Object]) {
-        let entry = |short: &[u8], long: &[u8]| {
-            let mut pairs = entries.as_chunks::<2>().0.iter();
-            let found =
-                pairs.find(|[key, _]| key.as_name().is_ok_and(|key| key == short || key == long));
-            found.map(|[_, value]| value)
-        };
-        let names = |object: Option<&Object>| match object {
-            Some(Object::Name(name)) => vec![name.clone()],
-            Some(Object::Array(list)) => {
-                let names = list.iter().filter_map(|it| it.as_name().ok());
-                names.map(<[u8]>::to_vec).collect()
-            }
-            _ => Vec::new(),
-        };
-        for space in names(entry(b"CS", b"ColorSpace")) {
-            self.drawn.devices.add(match space.as_slice() {
-                b"RGB" => b"DeviceRGB",
-                b"CMYK" => b"DeviceCMYK",
-                other => other,
-            });
-        }
-        let filters = names(entry(b"F", b"Filter"));
-        if filters
-            .iter()
-            .any(|it| !PICTURE_FILTERS.contains(&it.as_slice()))
-        {
-            self.refuse("a picture inside of content has a filter that it must not have (6.1.10)");
-        }
-        if entry(b"I", b"Interpolate") == Some(&Object::Boolean(true)) {
-            self.refuse("a picture inside of content is interpolated (6.2.8)");
-        }
-        let intent = entry(b"Intent", b"Intent").and_then(|it| it.as_name().ok());
-        if intent.is_some_and(|it| !INTENTS.contains(&it)) {
-            self.refuse("its content has a rendering intent that is none (6.2.6)");
-        }
-        let bits = entry(b"BPC", b"BitsPerComponent").and_then(|it| it.as_i64().ok());
-        let is_mask = entry(b"IM", b"ImageMask") == Some(&Object::Boolean(true));
-        if !super::pictures::has_right_bits(bits, is_mask) {
-            self.refuse("a picture has a number of bits that it must not have (6.2.8)");
-        }
     }
 
     fn draw(
@@ -590,40 +486,4 @@ impl<'a> Walker<'a> {
         }
         Ok(())
     }
-}
-
-/// The kind and the name of what an operation names that resources have.
-fn named(operation: &Operation) -> Option<(&'static [u8], &[u8])> {
-    let (kind, object): (&'static [u8], _) = match operation.operator.as_str() {
-        "Tf" => (b"Font", operation.operands.first()),
-        "Do" => (b"XObject", operation.operands.first()),
-        "gs" => (b"ExtGState", operation.operands.first()),
-        "sh" => (b"Shading", operation.operands.first()),
-        "cs" | "CS" => (b"ColorSpace", operation.operands.first()),
-        "scn" | "SCN" => (b"Pattern", operation.operands.last()),
-        "BDC" | "DP" => (b"Properties", operation.operands.last()),
-        _ => return None,
-    };
-    let name = object?.as_name().ok()?;
-    let is_own = kind != b"ColorSpace" || !(name.starts_with(b"Device") || name == b"Pattern");
-    is_own.then_some((kind, name))
-}
-
-fn dictionary_stream<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Stream> {
-    crate::open::resolve(document, object)?.as_stream().ok()
-}
-
-/// Gives pages the resources that they inherit: archival content names its own (ISO 19005-2, 6.2.2).
-pub(super) fn own_resources(document: &mut Document) -> Result<(), Error> {
-    let pages: Vec<ObjectId> = document.page_iter().collect();
-    for page in pages {
-        let entries = document.get_dictionary(page)?;
-        let has_own = value(document, entries, b"Resources").is_some_and(|it| !it.is_null());
-        if let (false, Some(resources)) = (has_own, inherited(document, entries, b"Resources")) {
-            document
-                .get_dictionary_mut(page)?
-                .set("Resources", resources);
-        }
-    }
-    Ok(())
 }

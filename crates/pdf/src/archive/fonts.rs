@@ -237,7 +237,12 @@ pub(super) fn mend(dictionary: &mut Dictionary) {
     let kind = name(dictionary, b"Subtype").unwrap_or_default().to_vec();
     let kind = kind.as_slice();
     let is_character_font = kind == b"CIDFontType2" || kind == b"CIDFontType0";
-    let is_mapped = dictionary.get(b"CIDToGIDMap").is_ok_and(|it| !it.is_null());
+    // A map that is none counts as the usual one.
+    let is_mapped = match dictionary.get(b"CIDToGIDMap") {
+        Ok(Object::Name(map)) => map == b"Identity",
+        Ok(map) => !map.is_null(),
+        Err(_) => false,
+    };
     if kind == b"CIDFontType2" && !is_mapped {
         dictionary.set("CIDToGIDMap", "Identity");
     }

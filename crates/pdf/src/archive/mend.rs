@@ -7,12 +7,13 @@ use lopdf::{Dictionary, Document, Object, ObjectId};
 use super::{
     check::{is_size, sides},
     dictionaries::{each, each_mut, name},
-    drawn::INTENTS,
     fonts,
     once::Once,
+    operators::INTENTS,
 };
 use crate::{
     Error,
+    copy::inherited,
     open::{array, dictionary as dictionary_of, reference, value},
 };
 
@@ -369,4 +370,19 @@ pub(super) fn layers(document: &Document) -> Result<Option<Dictionary>, Error> {
         layers.set("Configs", others);
     }
     Ok(Some(layers))
+}
+
+/// Gives pages the resources that they inherit: archival content names its own (ISO 19005-2, 6.2.2).
+pub(super) fn own_resources(document: &mut Document) -> Result<(), Error> {
+    let pages: Vec<ObjectId> = document.page_iter().collect();
+    for page in pages {
+        let entries = document.get_dictionary(page)?;
+        let has_own = value(document, entries, b"Resources").is_some_and(|it| !it.is_null());
+        if let (false, Some(resources)) = (has_own, inherited(document, entries, b"Resources")) {
+            document
+                .get_dictionary_mut(page)?
+                .set("Resources", resources);
+        }
+    }
+    Ok(())
 }

@@ -17,6 +17,7 @@ mod limits;
 mod mend;
 mod once;
 mod operations;
+mod operators;
 mod pictures;
 mod roles;
 mod structure;
@@ -136,7 +137,7 @@ fn conform(
         mend::mend(document, reasons)?;
         output_intent(document)?;
         annotations::mend(document, reasons)?;
-        drawn::own_resources(document)?;
+        mend::own_resources(document)?;
         let (borrowed, devices) = {
             let drawn = drawn::look(document, checkpoint)?;
             glyphs::check(document, &drawn.fonts, reasons, checkpoint);

@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
-use super::{dictionaries::name, roles};
+use super::{
+    dictionaries::name,
+    roles,
+    tables::{self, Tables},
+};
 use crate::{
     Error,
     open::{array, dictionary as dictionary_of, reference, resolve, value},
@@ -83,6 +87,7 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) -> Result<()
     let mut broken: BTreeMap<String, usize> = BTreeMap::new();
     let mut refuse = |reason: String| *broken.entry(reason).or_default() += 1;
     let mut headings = Headings::default();
+    let mut tables = Tables::default();
     if all.is_empty() {
         reasons.push("it has no structure: make it with tags".to_owned());
     }
@@ -96,7 +101,7 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) -> Result<()
             "Figure" | "Formula" if !says_something(document, element) => {
                 refuse("pictures without an alternative text".to_owned());
             }
-            "Table" => super::tables::check(document, &all, element, &mut refuse),
+            "Table" => tables::check(document, &all, element, &mut tables, &mut refuse),
             _ => {}
         }
     }

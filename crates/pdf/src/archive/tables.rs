@@ -7,15 +7,34 @@ use lopdf::{Document, Object};
 use super::structure::{Element, attribute};
 use crate::open::{array, value};
 
-/// Maximum number of columns, and of cells of a table by rows and columns.
+/// Maximum number of columns.
 const MAX_COLUMNS: usize = 10_000;
-const MAX_PLACES: usize = 4_000_000;
+/// Maximum number of places of cells, by rows and columns, of all tables.
+const MAX_PLACES: usize = 16_000_000;
+
+/// What is known of all tables of a file.
+pub(super) struct Tables {
+    /// How many places may still be looked at.
+    left: usize,
+    /// What elements are called.
+    identifiers: Option<HashSet<Vec<u8>>>,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        Self {
+            left: MAX_PLACES,
+            identifiers: None,
+        }
+    }
+}
 
 /// Checks a table.
 pub(super) fn check(
     document: &Document,
     all: &[Element<'_>],
     table: &Element<'_>,
+    tables: &mut Tables,
     refuse: &mut dyn FnMut(String),
 ) {
     let mut rows: Vec<usize> = Vec::new();
@@ -29,7 +48,7 @@ pub(super) fn check(
             _ => {}
         }
     }
-    let Some(grid) = Grid::of(document, all, &rows) else {
+    let Some(grid) = Grid::of(document, all, &rows, &mut tables.left) else {
         refuse("tables whose cells do not fit together".to_owned());
         return;
     };
@@ -42,7 +61,7 @@ pub(super) fn check(
         refuse("tables whose rows have different numbers of columns".to_owned());
         return;
     }
-    if !grid.has_heads(document, all) {
+    if !grid.has_heads(document, all, &mut tables.identifiers) {
         refuse("cells of tables that no head belongs to: give `TH` a `Scope`".to_owned());
     }
 }
@@ -54,11 +73,15 @@ struct Grid {
 
 impl Grid {
     /// `None` where cells overlap, or reach too far.
-    fn of(document: &Document, all: &[Element<'_>], rows: &[usize]) -> Option<Self> {
+    fn of(
+        document: &Document,
+        all: &[Element<'_>],
+        rows: &[usize],
+        left: &mut usize,
+    ) -> Option<Self> {
         let mut grid = Self {
             rows: vec![Vec::new(); rows.len()],
         };
-        let mut places = 0;
         for (row, element) in rows.iter().enumerate() {
             let mut column = 0;
             for cell in &all[*element].kids {
@@ -71,9 +94,9 @@ impl Grid {
                 while grid.rows[row].get(column).is_some_and(Option::is_some) {
                     column += 1;
                 }
-                places += high.checked_mul(wide)?;
+                *left = left.checked_sub(high.checked_mul(wide)?)?;
                 let is_within = row + high <= rows.len() && column + wide <= MAX_COLUMNS;
-                if !is_within || places > MAX_PLACES {
+                if !is_within {
                     return None;
                 }
                 for line in &mut grid.rows[row..row + high] {
@@ -94,7 +117,12 @@ impl Grid {
 
     /// Whether every cell has a head: by what it says itself, or by a head of its row or column that says
     /// where it counts.
-    fn has_heads(&self, document: &Document, all: &[Element<'_>]) -> bool {
+    fn has_heads(
+        &self,
+        document: &Document,
+        all: &[Element<'_>],
+        identifiers: &mut Option<HashSet<Vec<u8>>>,
+    ) -> bool {
         let scope = |cell: usize| {
             let said = attribute(document, all[cell].entries, b"Table", b"Scope");
             said.and_then(|it| it.as_name().ok())
@@ -103,7 +131,6 @@ impl Grid {
             all[cell].kind == "TH" && scope(cell).is_some_and(|it| it == way || it == b"Both")
         };
         let mut by_column: HashSet<usize> = HashSet::new();
-        let mut known: Option<HashSet<Vec<u8>>> = None;
         for row in &self.rows {
             let cells = || row.iter().flatten().copied();
             by_column.extend(
@@ -119,7 +146,7 @@ impl Grid {
                 }
                 let heads = attribute(document, all[cell].entries, b"Table", b"Headers");
                 let heads = array(document, heads);
-                let known = known.get_or_insert_with(|| identifiers(document, all));
+                let known = identifiers.get_or_insert_with(|| names(document, all));
                 let is_known = |head: &Object| head.as_str().is_ok_and(|id| known.contains(id));
                 if heads.is_empty() || !heads.iter().all(is_known) {
                     return false;
@@ -131,7 +158,7 @@ impl Grid {
 }
 
 /// What elements are called.
-fn identifiers(document: &Document, all: &[Element<'_>]) -> HashSet<Vec<u8>> {
+fn names(document: &Document, all: &[Element<'_>]) -> HashSet<Vec<u8>> {
     all.iter()
         .filter_map(|element| value(document, element.entries, b"ID")?.as_str().ok())
         .map(<[u8]>::to_vec)
