@@ -131,6 +131,11 @@ if [ -x "$venv/bin/pip" ] && ! "$venv/bin/python" -c "import requests, PIL" 2>/d
     "$venv/bin/pip" install -q requests==2.34.2 pillow==13.0.0 2>/dev/null ||
         echo "not installed: requests and Pillow, which PyPI has"
 fi
+# What makes the PDF files that break rules of PDF/A and PDF/UA.
+if [ -x "$venv/bin/pip" ] && ! "$venv/bin/python" -c "import pikepdf, fontTools" 2>/dev/null; then
+    "$venv/bin/pip" install -q pikepdf==10.18.0 fonttools==4.68.0 2>/dev/null ||
+        echo "not installed: pikepdf and fontTools, which PyPI has"
+fi
 if command -v go >/dev/null 2>&1; then
     go mod download github.com/gotenberg/gotenberg/v8@v8.36.0 2>/dev/null ||
         echo "not installed: Gotenberg's scenarios, which the proxy of Go has"

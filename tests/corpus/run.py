@@ -10,6 +10,7 @@ An operation makes a file that qpdf and poppler open, or ends with an error that
 signal, no more than a minute, no more than 2 GB. Where the original can be read, the result has its
 pages, and the operations that do not change what pages show leave its words and its pixels as they are.
 After a redaction of the word in the middle of page 1, poppler finds nothing there, and all letters elsewhere.
+With `--verapdf JARS`, veraPDF says whether what `archive` made is PDF/A-2b.
 Prints what went wrong, then a table. Exits with 1 if anything did.
 """
 
@@ -65,6 +66,7 @@ COMPOSE = [{"do": "compose", "size": [842, 595], "placements": [
 KNOWN = Path(__file__).with_name("known.txt")
 WORD = re.compile(r'<word xMin="([^"]*)" yMin="([^"]*)" xMax="([^"]*)" yMax="([^"]*)">([^<]*)<')
 READ = ["describe", "verify", "validate", "text", "images", "attachments", "pages"]
+VALIDATE = Path(__file__).resolve().parents[1] / "conformance/Validate.java"
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/invoice-facturx-fr"
 
 
@@ -136,6 +138,8 @@ class Corpus:
         self.platen = platen
         self.shared = shared
         self.part = part
+        # What `archive` made, and of which files.
+        self.archival = {}
         self.must("render", EXAMPLE / "template.json", EXAMPLE / "data.json", "-o", shared / "invoice.pdf")
         self.must("pdf", "attachments", shared / "invoice.pdf", "-o", shared)
         subprocess.run(
@@ -215,6 +219,9 @@ class Corpus:
             made = sorted(out.iterdir())[:3] if out.is_dir() else [out]
             for one in made:
                 wrong = wrong or self.judge(name, one, part, same, original)
+            if name == "archive":
+                number = len(self.archival)
+                self.archival[str(out.replace(self.shared / f"archival-{number}.pdf"))] = file
         self.note(mistakes, outcomes, name, file, status, wrong, err)
 
     def redact(self, file, folder, original, mistakes, outcomes):
@@ -269,6 +276,21 @@ class Corpus:
             return "other pixels"
         return None
 
+    def judge_archival(self, jars):
+        """Files, and the rules that veraPDF says what `archive` made of them breaks."""
+        waiting, found = list(self.archival), {}
+        while waiting:
+            pairs = [argument for made in waiting for argument in ("2b", made)]
+            command = ["java", "-cp", f"{jars}/*", str(VALIDATE), *pairs]
+            said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+            for made, _, rule in (line.split(" ", 2) for line in said):
+                if rule != "ok":
+                    found.setdefault(self.archival[made], rule)
+            judged = {line.split(" ", 1)[0] for line in said}
+            # At a file that it cannot read, it ends: that one is not judged.
+            waiting = [made for made in waiting if made not in judged][1:]
+        return found
+
     @staticmethod
     def note(mistakes, outcomes, name, file, status, wrong, err):
         if wrong:
@@ -285,6 +307,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--reasons", action="store_true", help="list why files were refused")
     parser.add_argument("--part", default="0/1", help="run one of N parts of the operations on each file: 0/N to N-1/N")
+    parser.add_argument("--verapdf", metavar="JARS", help="the folder of veraPDF")
     arguments = parser.parse_args()
     files = sorted(file for folder in arguments.folders for file in folder.rglob("*.pdf") if file.is_file())
     if not files:
@@ -303,6 +326,10 @@ def main():
                 if name not in known:
                     mistakes.append(mistake)
                 print(f"{'known: ' * (name in known)}{operation} {file}: {wrong}", flush=True)
+        if arguments.verapdf:
+            for file, rule in corpus.judge_archival(arguments.verapdf).items():
+                mistakes.append(("archive", file, rule))
+                print(f"archive {file}: {rule}")
     there = {file.name for file in files}
     for name in sorted(known - met if of == 1 else ()):
         if name.partition(" ")[2] in there:

@@ -3,13 +3,16 @@
 use std::{
     io::{Read, Write},
     net::TcpListener,
+    path::PathBuf,
+    process::Command,
 };
 
 #[allow(dead_code, reason = "each test uses what it needs")]
 mod process;
 
 use process::{
-    Service, docx, has_chromium, has_libreoffice, is_missing, paragraphs, validate, verapdf,
+    Service, docx, fetched, has_chromium, has_libreoffice, is_missing, paragraphs, validate,
+    verapdf,
 };
 use zip::CompressionMethod::Deflated;
 
@@ -56,6 +59,33 @@ const HTML: &str = "<html lang=en><title>A page</title><h1 style='text-shadow:0 
     <a href='https://example.com/'>a link</a><table><tr><th>a<td>1<tr><th>b<td>2</table>\
     <img alt=square src='data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%2220%22 \
     height=%2220%22%3E%3Crect width=%2220%22 height=%2220%22 fill=%22teal%22/%3E%3C/svg%3E'>";
+
+/// Files that each break one rule of PDF/A or PDF/UA, made by `tests/conformance/rules`: `platen pdf archive`
+/// mends or refuses each.
+#[test]
+fn a_rule_that_a_file_breaks_is_mended_or_refused() {
+    let Some(jars) = verapdf() else {
+        return;
+    };
+    let python = fetched("venv").join("bin/python");
+    let imports = Command::new(&python)
+        .args(["-c", "import pikepdf, fontTools, PIL"])
+        .output();
+    let has_packages = imports.is_ok_and(|output| output.status.success());
+    if is_missing("pikepdf and fontTools", has_packages) {
+        return;
+    }
+    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
+    let output = Command::new(python)
+        .arg(manifest.join("../../tests/conformance/rules/run.py"))
+        .arg(env!("CARGO_BIN_EXE_platen"))
+        .arg(jars)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{complaint}");
+}
 
 /// Files for veraPDF, each with the standard that it says it meets.
 struct Judged {

@@ -1,11 +1,12 @@
-//! Operations on the PDF files of pypdf, which have every kind of damage, with qpdf and poppler as judges.
+//! Operations on the PDF files of pypdf, which have every kind of damage, with qpdf, poppler and veraPDF as
+//! judges.
 
 #[allow(dead_code, reason = "each test uses what it needs")]
 mod process;
 
 use std::{path::PathBuf, process::Command};
 
-use process::{fetched, is_missing};
+use process::{fetched, is_missing, verapdf};
 
 #[test]
 fn files_of_others_are_changed_rightly_or_refused_in_words() {
@@ -19,6 +20,9 @@ fn files_of_others_are_changed_rightly_or_refused_in_words() {
     ) {
         return;
     }
+    let Some(jars) = verapdf() else {
+        return;
+    };
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
     let output = Command::new("python3")
         .arg(manifest.join("../../tests/corpus/run.py"))
@@ -26,6 +30,8 @@ fn files_of_others_are_changed_rightly_or_refused_in_words() {
         .arg(files)
         // A third of the operations on each file, others on the next: all of them take minutes.
         .args(["--part", "0/3"])
+        .arg("--verapdf")
+        .arg(jars)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);

@@ -22,13 +22,17 @@ use crate::{
 const MAX_CONTENT: usize = 64 << 20;
 /// How many operations are looked at before the work may end.
 const CHECKED: usize = 4_096;
+const UNREAD: &str =
+    "its content is damaged or too large, so that it cannot be marked (ISO 14289-1, 7.1)";
 /// Maximum depth of marked content.
 const MAX_DEPTH: usize = 1_000;
 
 /// Marks what no page's structure has, also in forms with a structure of their own. Calls `checkpoint`
-/// before each page, and every few thousand operations. Says in `reasons` what cannot be marked.
+/// before each page, and every few thousand operations. Says in `reasons` what cannot be marked, and
+/// unless it is `lenient`, which marks are wrong.
 pub(super) fn mark(
     document: &mut Document,
+    lenient: bool,
     reasons: &mut Vec<String>,
     checkpoint: &dyn Fn(),
 ) -> Result<(), Error> {
@@ -38,14 +42,17 @@ pub(super) fn mark(
     let mut forms: BTreeMap<ObjectId, usize> = BTreeMap::new();
     for page in pages {
         checkpoint();
-        let content = content_of(document, page, left)?;
+        let Some(content) = content_of(document, page, left)? else {
+            reasons.push(UNREAD.to_owned());
+            continue;
+        };
         left = left.saturating_sub(content.len());
         let resources = inherited(document, document.get_dictionary(page)?, b"Resources");
         let resources = resources.as_ref().and_then(|it| resolve(document, it));
         let resources = resources.and_then(|it| it.as_dict().ok());
         let mut marker = Marker::new(document, resources, page, &known);
         let made = marker.marked(&content, checkpoint)?;
-        marker.refuse(reasons);
+        marker.refuse(lenient, reasons);
         for form in std::mem::take(&mut marker.forms) {
             *forms.entry(form).or_default() += 1;
         }
@@ -59,7 +66,7 @@ pub(super) fn mark(
     }
     for (id, count) in forms {
         checkpoint();
-        if count > 1 {
+        if count > 1 && !lenient {
             reasons.push("a form with structure is drawn twice (ISO 14289-1, 7.20)".to_owned());
         }
         let Ok(Object::Stream(form)) = document.get_object(id) else {
@@ -72,7 +79,7 @@ pub(super) fn mark(
         let resources = value(document, &form.dict, b"Resources").and_then(|it| it.as_dict().ok());
         let mut marker = Marker::new(document, resources, id, &known);
         let made = marker.marked(&content, checkpoint)?;
-        marker.refuse(reasons);
+        marker.refuse(lenient, reasons);
         let Some(content) = made else {
             continue;
         };
@@ -94,21 +101,23 @@ fn too_large() -> Error {
     }
 }
 
-/// The content of a page, of at most `left` bytes.
-fn content_of(document: &Document, page: ObjectId, left: usize) -> Result<Vec<u8>, Error> {
+/// The content of a page, of at most `left` bytes; `None` if it is damaged, or a part of it is larger.
+fn content_of(document: &Document, page: ObjectId, left: usize) -> Result<Option<Vec<u8>>, Error> {
     let mut content = Vec::new();
     for id in document.get_page_contents(page) {
         let Ok(Object::Stream(stream)) = document.get_object(id) else {
             continue;
         };
-        let part = stream.get_plain_content_with_limit(left);
-        content.extend(part.map_err(|_| too_large())?);
+        let Ok(part) = stream.get_plain_content_with_limit(left) else {
+            return Ok(None);
+        };
+        content.extend(part);
         content.push(b'\n');
         if content.len() > left {
             return Err(too_large());
         }
     }
-    Ok(content)
+    Ok(Some(content))
 }
 
 /// What a mark makes of what is in it.
@@ -198,22 +207,19 @@ impl<'a> Marker<'a> {
     }
 
     /// Says what is wrong.
-    fn refuse(&self, reasons: &mut Vec<String>) {
+    fn refuse(&self, lenient: bool, reasons: &mut Vec<String>) {
         let mut refuse = |is_wrong: bool, reason: &str| {
             if is_wrong && !reasons.iter().any(|known| known == reason) {
                 reasons.push(reason.to_owned());
             }
         };
         refuse(
-            self.is_mixed,
+            self.is_mixed && !lenient,
             "an artifact is in tagged content, or tagged content in an artifact (ISO 14289-1, 7.1)",
         );
+        refuse(self.is_unread, UNREAD);
         refuse(
-            self.is_unread,
-            "its content is damaged, so that it cannot be marked (ISO 14289-1, 7.1)",
-        );
-        refuse(
-            self.has_odd_language,
+            self.has_odd_language && !lenient,
             "the language of a mark is no language tag (ISO 14289-1, 7.2)",
         );
     }

@@ -99,8 +99,10 @@ pub(crate) fn archive(
             all.push_str(&format!("; and {more} more"));
         }
         let standard = match (archive.part, archive.accessible) {
-            (Part::Two, _) => "PDF/A-2b",
-            (Part::Three, _) => "PDF/A-3b",
+            (Part::Two, false) => "PDF/A-2b",
+            (Part::Three, false) => "PDF/A-3b",
+            (Part::Two, true) => "PDF/A-2b and PDF/UA-1",
+            (Part::Three, true) => "PDF/A-3b and PDF/UA-1",
             (Part::None, _) => "PDF/UA-1",
         };
         return Err(Error::NotArchival {
@@ -403,7 +405,7 @@ fn accessible(
     if version > 1.7 {
         document.version = "1.7".to_owned();
     }
-    artifacts::mark(document, reasons, checkpoint)?;
+    artifacts::mark(document, lenient, reasons, checkpoint)?;
     annotations::describe(document, lenient)
 }
 

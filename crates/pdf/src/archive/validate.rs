@@ -16,6 +16,10 @@ use crate::{
 /// Maximum number of changes that are listed.
 const MAX_CHANGES: usize = 50;
 
+/// Keys that `archive` removes, and that may be right: lists of the glyphs of subsets (ISO 19005-2,
+/// 6.2.11.4.2), and screens of printers (6.2.5).
+const OPTIONAL: [&[u8]; 3] = [b"CIDSet", b"CharSet", b"HT"];
+
 /// Whether a file satisfies a standard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -144,6 +148,7 @@ fn different(document: &Document, old: &Dictionary, new: &Dictionary) -> Vec<Str
     keys.sort();
     keys.dedup();
     keys.into_iter()
+        .filter(|key| !OPTIONAL.contains(&key.as_slice()))
         .filter(|key| value(document, old, key) != value(document, new, key))
         .map(|key| String::from_utf8_lossy(key).into_owned())
         .collect()

@@ -203,3 +203,124 @@ fn what_cannot_be_mended_is_refused_with_its_rule() {
     });
     assert!(reasons(damaged).contains("damaged or too large"));
 }
+
+/// A tagged page with `content` and `resources`, and one element `tag` of its first mark.
+fn tagged(content: &[u8], tag: &str, resources: lopdf::Dictionary) -> Vec<u8> {
+    let mut document = Document::load_mem(&page("", resources, dictionary! {})).expect("a file");
+    let page = document.page_iter().next().expect("a page");
+    let content = document.add_object(Stream::new(dictionary! {}, content.to_vec()));
+    let root = document.new_object_id();
+    let element = document.add_object(dictionary! {
+        "S" => tag, "P" => root, "Pg" => page, "K" => 0,
+    });
+    let above = document.add_object(vec![Object::Reference(element)]);
+    let tree = dictionary! {
+        "Type" => "StructTreeRoot", "K" => element,
+        "ParentTree" => dictionary! { "Nums" => vec![0.into(), above.into()] },
+    };
+    document.objects.insert(root, tree.into());
+    let entries = document.get_dictionary_mut(page).expect("a page");
+    entries.set("Contents", content);
+    entries.set("StructParents", 0);
+    entries.remove(b"Annots");
+    let info = document.add_object(dictionary! { "Title" => Object::string_literal("Title") });
+    document.trailer.set("Info", info);
+    let catalog = document.catalog_mut().expect("a catalog");
+    catalog.set("StructTreeRoot", root);
+    catalog.set("Lang", Object::string_literal("en_US"));
+    let mut bytes = Vec::new();
+    document.save_to(&mut bytes).expect("a file");
+    bytes
+}
+
+fn accessible(bytes: Vec<u8>) -> Result<Document, String> {
+    let operations = Operations {
+        archive: Some(Archive {
+            part: Part::Two,
+            accessible: true,
+            ..Archive::default()
+        }),
+        ..Operations::default()
+    };
+    let name = "a.pdf".to_owned();
+    let made = operations.apply(vec![NamedFile { name, bytes }], &Conditions::default());
+    let made = made.map_err(|error| error.error.to_string())?;
+    Ok(Document::load_mem(&made[0].bytes).expect("a file"))
+}
+
+/// The parser of content leaves compressed pictures out: marking content must not.
+#[test]
+fn pictures_inside_of_content_stay_when_content_is_marked() {
+    let content =
+        b"/P <</MCID 0>> BDC 0 0 5 5 re f EMC q 9 0 0 9 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G /F /AHx \
+        ID 00> EI Q 1 0 0 rg 0 0 9 9 re f";
+    let made = accessible(tagged(content, "P", dictionary! {})).expect("a file");
+    let page = made.page_iter().next().expect("a page");
+    let content = made.get_page_content(page);
+    let content = String::from_utf8_lossy(&content);
+    let picture = "/Artifact BMC\nBI /W 1 /H 1 /BPC 8 /CS /G /F /AHx ID 00> EI\nEMC";
+    assert!(content.contains(picture), "{content}");
+    assert!(
+        content.contains("/Artifact BMC\n0 0 9 9 re\nf\nEMC"),
+        "{content}"
+    );
+    assert!(content.contains("BDC\n0 0 5 5 re\nf\nEMC"), "{content}");
+    let language = made
+        .catalog()
+        .expect("a catalog")
+        .get(b"Lang")
+        .expect("a language");
+    assert_eq!(language.as_str().expect("a text"), b"en-US");
+}
+
+#[test]
+fn content_that_is_not_understood_to_its_end_is_refused_and_not_cut() {
+    let content = b"/P <</MCID 0>> BDC 0 0 5 5 re f EMC ] 1 0 0 rg 0 0 9 9 re f";
+    let problem = accessible(tagged(content, "P", dictionary! {})).expect_err("a reason");
+    assert!(problem.contains("damaged"), "{problem}");
+    assert!(problem.contains("PDF/A-2b and PDF/UA-1"), "{problem}");
+}
+
+#[test]
+fn pages_of_more_than_two_mebibytes_are_marked() {
+    let mut content = b"/P <</MCID 0>> BDC 0 0 5 5 re f EMC\n".to_vec();
+    content.extend(b"0 0 9 9 re f\n".repeat(250_000));
+    let made = accessible(tagged(&content, "P", dictionary! {})).expect("a file");
+    let page = made.page_iter().next().expect("a page");
+    let content = made.get_page_content(page);
+    let marks = memchr::memmem::find_iter(&content, b"/Artifact BMC").count();
+    assert_eq!(marks, 250_000);
+}
+
+#[test]
+fn tags_that_are_nested_wrongly_are_refused() {
+    let content = b"/P <</MCID 0>> BDC 0 0 5 5 re f EMC";
+    for (tag, reason) in [
+        ("LI", "`LI` outside of L"),
+        ("H3", "headings that leave a level out before `H3`"),
+        ("Figure", "pictures without an alternative text"),
+        ("TD", "`TD` outside of TR"),
+    ] {
+        let problem = accessible(tagged(content, tag, dictionary! {})).expect_err("a reason");
+        assert!(problem.contains(reason), "{tag}: {problem}");
+    }
+}
+
+/// A font that is listed, but that no text is shown in, need not be embedded.
+#[test]
+fn only_fonts_that_text_is_shown_in_must_be_embedded() {
+    let font = || {
+        dictionary! { "Font" => dictionary! { "F1" => dictionary! {
+            "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica",
+        }}}
+    };
+    for content in ["", "BT /F1 12 Tf ET", "BT /F1 12 Tf 3 Tr (unseen) Tj ET"] {
+        archived(page(content, font(), dictionary! {}), Part::Two).expect(content);
+    }
+    let shown = page(
+        "BT /F1 12 Tf 3 Tr (unseen) Tj 0 Tr (seen) Tj ET",
+        font(),
+        dictionary! {},
+    );
+    assert!(reasons(shown).contains("Helvetica is not embedded"));
+}
