@@ -2,7 +2,10 @@
 
 use lopdf::{Dictionary, Document, Object};
 
-use super::dictionaries::name;
+use super::{
+    code_maps::{System, embedded, predefined},
+    dictionaries::name,
+};
 use crate::{
     open::{array, dictionary as dictionary_of, value},
     text::{code_names, glyph_text},
@@ -10,65 +13,6 @@ use crate::{
 
 /// Types of fonts (ISO 32000-1, table 110).
 const KINDS: [&[u8]; 5] = [b"Type0", b"Type1", b"MMType1", b"Type3", b"TrueType"];
-/// Predefined maps from codes to characters, and the order of characters that they are for (ISO 32000-1, table
-/// 118); those for both directions end in `-H` and `-V`.
-const MAPS: &[(&str, &[&str])] = &[
-    (
-        "GB1",
-        &[
-            "GB-EUC",
-            "GBpc-EUC",
-            "GBK-EUC",
-            "GBKp-EUC",
-            "GBK2K",
-            "UniGB-UCS2",
-            "UniGB-UTF16",
-        ],
-    ),
-    (
-        "CNS1",
-        &[
-            "B5pc",
-            "HKscs-B5",
-            "ETen-B5",
-            "ETenms-B5",
-            "CNS-EUC",
-            "UniCNS-UCS2",
-            "UniCNS-UTF16",
-        ],
-    ),
-    (
-        "Japan1",
-        &[
-            "83pv-RKSJ",
-            "90ms-RKSJ",
-            "90msp-RKSJ",
-            "90pv-RKSJ",
-            "Add-RKSJ",
-            "EUC",
-            "Ext-RKSJ",
-            "",
-            "UniJIS-UCS2",
-            "UniJIS-UCS2-HW",
-            "UniJIS-UTF16",
-        ],
-    ),
-    (
-        "Korea1",
-        &[
-            "KSC-EUC",
-            "KSCms-UHC",
-            "KSCms-UHC-HW",
-            "KSCpc-EUC",
-            "UniKS-UCS2",
-            "UniKS-UTF16",
-        ],
-    ),
-];
-
-/// The newest supplement of these orders.
-const MAX_SUPPLEMENT: i64 = 7;
-
 /// What a font that is shown breaks. `is_embedded` tells fonts whose program the file has.
 pub(super) fn problem(document: &Document, font: &Dictionary) -> Option<&'static str> {
     let kind = name(font, b"Subtype").unwrap_or_default();
@@ -133,72 +77,10 @@ fn composite(document: &Document, font: &Dictionary) -> Option<&'static str> {
         return Some(wrong);
     }
     let system = value(document, below, b"CIDSystemInfo").and_then(|it| it.as_dict().ok());
-    let said = |system: Option<&Dictionary>| {
-        let system = system?;
-        let text = |key: &[u8]| {
-            value(document, system, key)?
-                .as_str()
-                .ok()
-                .map(<[u8]>::to_vec)
-        };
-        let supplement = value(document, system, b"Supplement")?.as_i64().ok()?;
-        Some((text(b"Registry")?, text(b"Ordering")?, supplement))
-    };
-    let own = said(system);
+    let own = system.and_then(|system| System::read(document, system));
     match value(document, font, b"Encoding") {
-        Some(Object::Name(map)) if map == b"Identity-H" || map == b"Identity-V" => None,
-        Some(Object::Name(map)) => {
-            let map = String::from_utf8_lossy(map);
-            let order = MAPS.iter().find(|(_, maps)| {
-                maps.iter().any(|known| {
-                    let stem = map
-                        .strip_suffix("-H")
-                        .or(map.strip_suffix("-V"))
-                        .unwrap_or(&map);
-                    stem == *known || known.is_empty() && ["H", "V"].contains(&stem)
-                })
-            });
-            match (order, own) {
-                (None, _) => Some("has a map of codes that is not known (6.2.11.3.3)"),
-                (Some((order, _)), Some((registry, own, supplement)))
-                    if registry == b"Adobe"
-                        && own == order.as_bytes()
-                        && supplement <= MAX_SUPPLEMENT =>
-                {
-                    None
-                }
-                _ => Some("has a map of codes for other characters (6.2.11.3.1)"),
-            }
-        }
-        Some(Object::Stream(map)) => {
-            let of_map =
-                value(document, &map.dict, b"CIDSystemInfo").and_then(|it| it.as_dict().ok());
-            let content = map
-                .get_plain_content_with_limit(8 << 20)
-                .unwrap_or_default();
-            let text = String::from_utf8_lossy(&content);
-            let after = |key: &str| text.split_once(key).map(|(_, rest)| rest.trim_start());
-            let mode = after("/WMode").and_then(|rest| rest.chars().next());
-            let said_mode = value(document, &map.dict, b"WMode").and_then(|it| it.as_i64().ok());
-            let of_map = said(of_map);
-            let fits = match (&own, &of_map) {
-                (Some(own), Some(map)) => own.0 == map.0 && own.1 == map.1 && own.2 <= map.2,
-                _ => false,
-            };
-            // What the map itself says must be the same.
-            let order = after("/Ordering").and_then(|rest| rest.strip_prefix('(')?.split_once(')'));
-            let is_same = order
-                .is_none_or(|(order, _)| own.as_ref().is_some_and(|own| own.1 == order.as_bytes()));
-            if !fits || !is_same {
-                Some("has a map of codes for other characters (6.2.11.3.1)")
-            } else if (mode == Some('1')) != (said_mode == Some(1)) {
-                Some("has a map of codes of another direction (6.2.11.3.3)")
-            } else if map.dict.has(b"UseCMap") || text.contains("usecmap") {
-                Some("has a map of codes that uses another one (6.2.11.3.3)")
-            } else {
-                None
-            }
-        }
+        Some(Object::Name(map)) => predefined(map, own.as_ref()),
+        Some(Object::Stream(map)) => embedded(document, map, own.as_ref()),
         _ => Some("has no map of codes (6.2.11.3.3)"),
     }
 }

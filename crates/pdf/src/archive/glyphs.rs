@@ -290,32 +290,40 @@ impl Way {
                 has_encoding,
             } => {
                 let found = match *has_encoding && !is_symbolic {
-                    true => {
-                        let text = match names.get(&code) {
-                            Some(name) => glyph_text(name)?,
-                            None => shown.font.encoded(code)?.to_owned(),
-                        };
-                        let mut letters = text.chars();
-                        let (letter, None) = (letters.next()?, letters.next()) else {
-                            return None;
-                        };
-                        let own = names
-                            .get(&code)
-                            .and_then(|name| std::str::from_utf8(name).ok());
-                        self.in_table((3, 1), u32::from(letter))
-                            .or_else(|| self.in_table((1, 0), mac_code(&text)?))
-                            .or_else(|| self.program.glyph_by_name(own?))
-                    }
+                    true => self.encoded(shown, names.get(&code), code)?,
                     false => [0, 0xf000, 0xf100, 0xf200]
                         .iter()
                         .find_map(|offset| self.in_table((3, 0), offset + code))
                         .or_else(|| self.in_table((1, 0), code)),
                 };
-                found
-                    .filter(|glyph| *glyph != GlyphId::NOTDEF)
-                    .or(Some(MISSING))
+                let found = found.filter(|glyph| *glyph != GlyphId::NOTDEF);
+                found.or(Some(MISSING))
             }
         }
+    }
+
+    /// The glyph of a TrueType font for a code that an encoding or a name gives a letter, if that is sure;
+    /// `Some(None)` if the font has none.
+    fn encoded(
+        &self,
+        shown: &Shown<'_>,
+        name: Option<&Vec<u8>>,
+        code: u32,
+    ) -> Option<Option<GlyphId>> {
+        let text = match name {
+            Some(name) => glyph_text(name)?,
+            None => shown.font.encoded(code)?.to_owned(),
+        };
+        let mut letters = text.chars();
+        let (letter, None) = (letters.next()?, letters.next()) else {
+            return None;
+        };
+        let own = name.and_then(|name| std::str::from_utf8(name).ok());
+        let found = self
+            .in_table((3, 1), u32::from(letter))
+            .or_else(|| self.in_table((1, 0), mac_code(&text)?))
+            .or_else(|| self.program.glyph_by_name(own?));
+        Some(found)
     }
 
     /// The glyph that the font itself has for a code.

@@ -1,11 +1,11 @@
 //! What the tags of an accessible file stand for (ISO 14289-1, 7.1): types of structure that PDF 1.7 does not
 //! know are mapped to the nearest that it does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lopdf::{Dictionary, Document, Object, ObjectId, dictionary};
 
-use super::dictionaries::{each, name};
+use super::dictionaries::{each, each_mut, name};
 use crate::{
     Error,
     open::{reference, value},
@@ -90,31 +90,16 @@ pub(super) fn map(document: &mut Document, reasons: &mut Vec<String>) -> Result<
         Some(Object::Dictionary(roles)) => roles.clone(),
         _ => Dictionary::new(),
     };
+    let before = roles.clone();
+    rename(document, &mut roles);
     let mut used = BTreeSet::new();
     each(document, &mut |_, dictionary| {
-        let is_element = match name(dictionary, b"Type") {
-            Some(kind) => kind == b"StructElem",
-            None => reference(dictionary, b"P").is_some() && dictionary.has(b"K"),
-        };
-        if let Some(kind) = name(dictionary, b"S").filter(|_| is_element) {
+        if let Some(kind) = name(dictionary, b"S").filter(|_| is_element(dictionary)) {
             used.insert(kind.to_vec());
         }
     });
-    let before = roles.clone();
-    // A type that stands for itself says nothing (ISO 14289-1, 7.1).
-    for kind in KNOWN {
-        if name(&roles, kind.as_bytes()) == Some(kind.as_bytes()) {
-            roles.remove(kind.as_bytes());
-        }
-    }
     for kind in used {
         let kind = String::from_utf8_lossy(&kind).into_owned();
-        if is_remapped(&roles, &kind) {
-            reasons.push(format!(
-                "its tag `{kind}` is one of PDF 1.7, or stands for one, that stands for another"
-            ));
-            continue;
-        }
         if is_mapped(&roles, &kind) {
             continue;
         }
@@ -131,14 +116,43 @@ pub(super) fn map(document: &mut Document, reasons: &mut Vec<String>) -> Result<
     Ok(())
 }
 
+fn is_element(dictionary: &Dictionary) -> bool {
+    match name(dictionary, b"Type") {
+        Some(kind) => kind == b"StructElem",
+        None => reference(dictionary, b"P").is_some() && dictionary.has(b"K"),
+    }
+}
+
+/// Types of PDF 1.7 must not stand for others (ISO 14289-1, 7.1): elements of such types, and types that
+/// stand for them, get what they stood for.
+fn rename(document: &mut Document, roles: &mut Dictionary) {
+    let mut renamed = BTreeMap::new();
+    for kind in KNOWN {
+        if let Some(Object::Name(other)) = roles.remove(kind.as_bytes())
+            && other != kind.as_bytes()
+        {
+            renamed.insert(kind.as_bytes(), other);
+        }
+    }
+    if renamed.is_empty() {
+        return;
+    }
+    for (_, other) in roles.iter_mut() {
+        if let Some(new) = other.as_name().ok().and_then(|it| renamed.get(it)) {
+            *other = Object::Name(new.clone());
+        }
+    }
+    each_mut(document, &mut |_, dictionary| {
+        let kind = name(dictionary, b"S").filter(|_| is_element(dictionary));
+        if let Some(new) = kind.and_then(|kind| renamed.get(kind)) {
+            dictionary.set("S", Object::Name(new.clone()));
+        }
+    });
+}
+
 /// Whether a type is known, or mapped to one that is.
 fn is_mapped(roles: &Dictionary, kind: &str) -> bool {
     KNOWN.contains(&stands_for(roles, kind).as_str())
-}
-
-/// Whether a type of PDF 1.7 on the way of a type is mapped to another.
-fn is_remapped(roles: &Dictionary, kind: &str) -> bool {
-    name(roles, stands_for(roles, kind).as_bytes()).is_some() && is_mapped(roles, kind)
 }
 
 /// The type of PDF 1.7 that a type is mapped to; the last one of the chain where that is none.
