@@ -280,6 +280,7 @@ impl<'a> Marker<'a> {
             "f" | "F" | "f*" | "S" | "s" | "B" | "B*" | "b" | "b*" => writer.path.is_some(),
             "Do" => match self.form(operation) {
                 Some((form, true)) => {
+                    self.is_mixed |= writer.open.contains(&Mark::Artifact);
                     if !writer.is_marked() {
                         self.forms.push(form);
                     }

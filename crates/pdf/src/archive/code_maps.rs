@@ -93,10 +93,10 @@ pub(super) fn predefined(map: &[u8], own: Option<&System>) -> Option<&'static st
     }
     let direction = map.strip_suffix("-H").or_else(|| map.strip_suffix("-V"));
     let stem = direction.unwrap_or(&map);
-    let is_known = |known: &&str| stem == *known || known.is_empty() && ["H", "V"].contains(&stem);
+    let is_known = |known: &str| stem == known || known.is_empty() && ["H", "V"].contains(&stem);
     let order = MAPS
         .iter()
-        .find(|(_, maps)| maps.iter().any(|known| is_known(known)));
+        .find(|(_, maps)| maps.iter().copied().any(is_known));
     let Some((order, _)) = order else {
         return Some("has a map of codes that is not known (6.2.11.3.3)");
     };

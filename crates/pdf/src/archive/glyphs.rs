@@ -277,10 +277,14 @@ impl Way {
                 }
                 None if *has_encoding => {
                     let text = shown.font.encoded(code)?;
-                    by_text
-                        .get(text)
-                        .copied()
-                        .or_else(|| text.is_ascii().then_some(MISSING))
+                    // Spaces and hyphens of both kinds are one glyph (ISO 32000-1, annex D.2).
+                    let other = match text {
+                        "\u{a0}" => " ",
+                        "\u{ad}" => "-",
+                        text => text,
+                    };
+                    let glyph = by_text.get(text).or_else(|| by_text.get(other));
+                    Some(glyph.copied().unwrap_or(MISSING))
                 }
                 None => Some(self.built_in(u8::try_from(code).ok()?).unwrap_or(MISSING)),
             },
@@ -338,7 +342,7 @@ impl Way {
 
     fn in_table(&self, ids: (u16, u16), code: u32) -> Option<GlyphId> {
         let map = self.program.charmap();
-        let mut encodings = map.encodings().into_iter();
+        let mut encodings = map.encodings();
         let encoding: Encoding = encodings.find(|it| it.sfnt_ids() == Some(ids))?;
         map.map_code(encoding, code)
     }
