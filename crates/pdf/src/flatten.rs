@@ -99,6 +99,25 @@ fn appearance<'a>(
     Some((id, object.as_stream().ok()?))
 }
 
+/// Whether a text field has a value that its appearance does not show: where the form says so
+/// (`NeedAppearances`), readers draw it.
+pub(crate) fn hides_value(document: &Document, widget: &Dictionary) -> bool {
+    let has_value = match annotation::of_field(document, widget, b"V") {
+        Some(Object::String(text, _)) => !text.is_empty(),
+        Some(Object::Array(list)) => !list.is_empty(),
+        Some(Object::Stream(_)) => true,
+        _ => false,
+    };
+    let stream = appearance(document, widget).map(|(_, stream)| stream);
+    has_value && needs_looks(document, widget, stream)
+}
+
+/// Whether readers draw the values of fields themselves.
+pub(crate) fn needs_appearances(document: &Document) -> bool {
+    let form = form(document);
+    form.and_then(|form| value(document, form, b"NeedAppearances")) == Some(&Object::Boolean(true))
+}
+
 /// The appearance to draw; for a text field whose appearance shows no text, one generated from its
 /// value.
 fn looks_of(

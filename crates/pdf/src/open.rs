@@ -61,6 +61,9 @@ fn open_with(bytes: &[u8], limits: &Limits, as_is: bool) -> Result<Document, Err
     sound(document, limits)
 }
 
+/// Maximum number of filters of a stream, and of what one of them needs.
+const MAX_FILTERS: usize = 16;
+
 /// Parses a file within `limits`, decrypted with `password`. Returns whether it was encrypted.
 pub(crate) fn with_password(
     bytes: &[u8],
@@ -129,45 +132,54 @@ fn sound(mut document: Document, limits: &Limits) -> Result<Document, Error> {
 /// Puts the names of filters, and what they need, into the streams that only refer to them: those who
 /// unpack streams do not follow references.
 fn name_filters(document: &mut Document) {
-    fn is_referred(object: &Object) -> bool {
-        match object {
-            Object::Reference(_) => true,
-            Object::Array(list) => list.iter().any(is_referred),
-            Object::Dictionary(entries) => entries.iter().any(|(_, it)| is_referred(it)),
-            _ => false,
+    let plain = |object: &Object| match resolve(document, object) {
+        Some(Object::Array(_) | Object::Dictionary(_) | Object::Stream(_)) => object.clone(),
+        Some(plain) => plain.clone(),
+        None => Object::Null,
+    };
+    let entries = |object: &Object| match resolve(document, object) {
+        Some(Object::Dictionary(entries)) => {
+            let entries = entries.iter().take(MAX_FILTERS);
+            Object::Dictionary(entries.map(|(key, it)| (key.clone(), plain(it))).collect())
+        }
+        _ => plain(object),
+    };
+    let all = |object: &Object| match resolve(document, object) {
+        Some(Object::Array(list)) => {
+            Object::Array(list.iter().take(MAX_FILTERS).map(entries).collect())
+        }
+        _ => entries(object),
+    };
+    let mut named = Vec::new();
+    for (id, object) in &document.objects {
+        let Object::Stream(stream) = object else {
+            continue;
+        };
+        for key in [&b"Filter"[..], b"DecodeParms"] {
+            let entry = stream.dict.get(key).ok().filter(|it| is_referred(it));
+            named.extend(entry.map(|entry| (*id, key, all(entry))));
         }
     }
-    fn direct(document: &Document, object: &Object, depth: usize) -> Option<Object> {
-        let direct_again = |object: &Object| direct(document, object, depth.checked_sub(1)?);
-        Some(match resolve(document, object)? {
-            Object::Array(list) => Object::Array(list.iter().filter_map(direct_again).collect()),
-            Object::Dictionary(entries) => {
-                let entries = entries.iter();
-                let entries =
-                    entries.filter_map(|(key, it)| Some((key.clone(), direct_again(it)?)));
-                Object::Dictionary(entries.collect())
-            }
-            // What refers to a stream, such as the shared tables of pictures, stays a reference.
-            Object::Stream(_) => object.clone(),
-            other => other.clone(),
-        })
+    for (id, key, entry) in named {
+        if let Some(Object::Stream(stream)) = document.objects.get_mut(&id) {
+            stream.dict.set(key, entry);
+        }
     }
-    for key in [&b"Filter"[..], b"DecodeParms"] {
-        let mut named = Vec::new();
-        for (id, object) in &document.objects {
-            if let Object::Stream(stream) = object
-                && let Ok(entry) = stream.dict.get(key)
-                && is_referred(entry)
-                && let Some(entry) = direct(document, entry, 4)
-            {
-                named.push((*id, entry));
-            }
+}
+
+/// Whether an entry of a filter is a reference, or has one in it.
+fn is_referred(object: &Object) -> bool {
+    let is_one = |object: &Object| match object {
+        Object::Reference(_) => true,
+        Object::Dictionary(entries) => {
+            let mut values = entries.iter().take(MAX_FILTERS).map(|(_, it)| it);
+            values.any(|it| matches!(it, Object::Reference(_)))
         }
-        for (id, entry) in named {
-            if let Some(Object::Stream(stream)) = document.objects.get_mut(&id) {
-                stream.dict.set(key, entry);
-            }
-        }
+        _ => false,
+    };
+    match object {
+        Object::Array(list) => list.iter().take(MAX_FILTERS).any(is_one),
+        one => is_one(one),
     }
 }
 

@@ -8,6 +8,7 @@ use super::{dictionaries::name, structure};
 use crate::{
     Error,
     annotation::annotations,
+    flatten::hides_value,
     metadata::text_string,
     open::{array, dictionary, value},
 };
@@ -47,8 +48,12 @@ const NO_ROTATE: i64 = 16;
 const NO_VIEW: i64 = 32;
 const TOGGLE: i64 = 256;
 
-/// Mends the annotations of all pages.
-pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), Error> {
+/// Mends the annotations of all pages of a file, which `leaves_looks` of fields to readers.
+pub(super) fn mend(
+    document: &mut Document,
+    leaves_looks: bool,
+    reasons: &mut Vec<String>,
+) -> Result<(), Error> {
     within(document)?;
     let pages: Vec<ObjectId> = document.page_iter().collect();
     for page in pages {
@@ -61,6 +66,13 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
             let Some(mended) = dictionary(document, &object).cloned() else {
                 continue;
             };
+            if leaves_looks && hides_value(document, &mended) {
+                reasons.push(
+                    "a field leaves it to readers to draw its value (6.4.1): fill it in or flatten \
+                     the file"
+                        .to_owned(),
+                );
+            }
             let Some(mended) = annotation(document, mended, reasons) else {
                 continue;
             };
@@ -138,7 +150,13 @@ fn annotation(
     let is_empty = matches!(*sides, [left, bottom, right, top] if left == right && bottom == top);
     let is_button = kind == b"Widget" && field_kind(document, &annotation) == Some(b"Btn");
     match appearance(document, &annotation, is_button) {
-        Some(only) => annotation.set("AP", only),
+        Some(only) => {
+            // What a button shows is one of its states.
+            if is_button && !annotation.has(b"AS") {
+                annotation.set("AS", "Off");
+            }
+            annotation.set("AP", only);
+        }
         None if kind == b"Link" || is_empty => {
             annotation.remove(b"AP");
         }

@@ -40,19 +40,24 @@ pub(super) fn mark(
     let known = marks(document)?;
     let pages: Vec<ObjectId> = document.page_iter().collect();
     let mut forms: BTreeMap<ObjectId, usize> = BTreeMap::new();
+    let mut has_marks = HashMap::new();
     for page in pages {
         checkpoint();
         let Some(content) = content_of(document, page, left)? else {
-            reasons.push(UNREAD.to_owned());
+            if !lenient {
+                reasons.push(UNREAD.to_owned());
+            }
             continue;
         };
         left = left.saturating_sub(content.len());
         let resources = inherited(document, document.get_dictionary(page)?, b"Resources");
         let resources = resources.as_ref().and_then(|it| resolve(document, it));
         let resources = resources.and_then(|it| it.as_dict().ok());
-        let mut marker = Marker::new(document, resources, page, &known);
-        let made = marker.marked(&content, checkpoint)?;
+        let mut marker = Marker::new(document, resources, page, &known, checkpoint);
+        marker.has_marks = std::mem::take(&mut has_marks);
+        let made = marker.marked(&content)?;
         marker.refuse(lenient, reasons);
+        has_marks = std::mem::take(&mut marker.has_marks);
         for form in std::mem::take(&mut marker.forms) {
             *forms.entry(form).or_default() += 1;
         }
@@ -77,8 +82,8 @@ pub(super) fn mark(
             .map_err(|_| too_large())?;
         left = left.saturating_sub(content.len());
         let resources = value(document, &form.dict, b"Resources").and_then(|it| it.as_dict().ok());
-        let mut marker = Marker::new(document, resources, id, &known);
-        let made = marker.marked(&content, checkpoint)?;
+        let mut marker = Marker::new(document, resources, id, &known, checkpoint);
+        let made = marker.marked(&content)?;
         marker.refuse(lenient, reasons);
         let Some(content) = made else {
             continue;
@@ -172,6 +177,7 @@ struct Marker<'a> {
     document: &'a Document,
     resources: Option<&'a Dictionary>,
     of: ObjectId,
+    checkpoint: &'a dyn Fn(),
     /// What the structure has.
     known: &'a HashSet<(ObjectId, i64)>,
     /// Forms with a structure of their own that are drawn outside of marks.
@@ -192,12 +198,14 @@ impl<'a> Marker<'a> {
         resources: Option<&'a Dictionary>,
         of: ObjectId,
         known: &'a HashSet<(ObjectId, i64)>,
+        checkpoint: &'a dyn Fn(),
     ) -> Self {
         Self {
             document,
             resources,
             of,
             known,
+            checkpoint,
             forms: Vec::new(),
             has_marks: HashMap::new(),
             is_mixed: false,
@@ -217,7 +225,7 @@ impl<'a> Marker<'a> {
             self.is_mixed && !lenient,
             "an artifact is in tagged content, or tagged content in an artifact (ISO 14289-1, 7.1)",
         );
-        refuse(self.is_unread, UNREAD);
+        refuse(self.is_unread && !lenient, UNREAD);
         refuse(
             self.has_odd_language && !lenient,
             "the language of a mark is no language tag (ISO 14289-1, 7.2)",
@@ -225,13 +233,13 @@ impl<'a> Marker<'a> {
     }
 
     /// `content` with what is unmarked as artifacts; `None` if all is marked, or it is not understood.
-    fn marked(&mut self, content: &[u8], checkpoint: &dyn Fn()) -> Result<Option<Vec<u8>>, Error> {
+    fn marked(&mut self, content: &[u8]) -> Result<Option<Vec<u8>>, Error> {
         let mut writer = Writer::default();
         let mut index = 0_usize;
         let is_whole = operations::each(content, &mut |part| {
             index += 1;
             if index.is_multiple_of(CHECKED) {
-                checkpoint();
+                (self.checkpoint)();
             }
             match part {
                 Part::Picture(_, bytes) => writer.draw(bytes),
@@ -316,6 +324,7 @@ impl<'a> Marker<'a> {
         if let Some(known) = self.has_marks.get(&form) {
             return *known;
         }
+        (self.checkpoint)();
         let content = match self.document.get_object(form) {
             Ok(Object::Stream(form)) => form.get_plain_content_with_limit(MAX_CONTENT).ok(),
             _ => None,
@@ -361,8 +370,8 @@ mod tests {
     fn made(content: &[u8]) -> Option<String> {
         let document = Document::new();
         let known = HashSet::from([((1, 0), 0)]);
-        let mut marker = Marker::new(&document, None, (1, 0), &known);
-        let bytes = marker.marked(content, &|| {}).unwrap()?;
+        let mut marker = Marker::new(&document, None, (1, 0), &known, &|| {});
+        let bytes = marker.marked(content).unwrap()?;
         Some(String::from_utf8(bytes).unwrap().replace('\n', " "))
     }
 

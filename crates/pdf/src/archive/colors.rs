@@ -14,6 +14,8 @@ use crate::open::{array, dictionary, resolve, value};
 const HEADER: usize = 128;
 /// Maximum size of a profile, in bytes.
 const MAX_PROFILE: usize = 64 << 20;
+/// How many output intents are kept.
+const MAX_INTENTS: usize = 16;
 /// Maximum number of colorants of a color space (6.1.13).
 const MAX_COLORANTS: usize = 32;
 
@@ -53,8 +55,13 @@ fn channels_said(document: &Document, profile: &Object) -> Option<i64> {
 }
 
 /// Checks the colors of `document`, which draws in the colors of `devices`.
-pub(super) fn check(document: &Document, devices: Devices, reasons: &mut Vec<String>) {
-    let spaces = Spaces::of(document, reasons);
+pub(super) fn check(
+    document: &Document,
+    devices: Devices,
+    reasons: &mut Vec<String>,
+    checkpoint: &dyn Fn(),
+) {
+    let spaces = Spaces::of(document, reasons, checkpoint);
     let devices = devices.and(spaces.devices);
     match intent(document, reasons) {
         // The profile for RGB that is added.
@@ -106,9 +113,10 @@ struct Spaces<'a> {
 }
 
 impl<'a> Spaces<'a> {
-    fn of(document: &'a Document, reasons: &mut Vec<String>) -> Self {
+    fn of(document: &'a Document, reasons: &mut Vec<String>, checkpoint: &dyn Fn()) -> Self {
         let mut spaces = Self::default();
         for object in document.objects.values() {
+            checkpoint();
             spaces.look(document, object, 0, reasons);
         }
         each(document, &mut |_, dictionary| {
@@ -193,12 +201,14 @@ impl<'a> Spaces<'a> {
                 let names = array(document, Some(names));
                 if names.len() > MAX_COLORANTS {
                     refuse("a color space has more than 32 colorants (6.1.13)");
+                    return;
                 }
                 let attributes = items.get(4).and_then(|it| dictionary(document, it));
                 let sub =
                     |key: &[u8]| attributes.and_then(|it| value(document, it, key)?.as_dict().ok());
                 let process = sub(b"Process").and_then(|it| it.get(b"Components").ok());
                 let process = array(document, process);
+                let process = &process[..process.len().min(MAX_COLORANTS)];
                 let colorants = sub(b"Colorants");
                 let is_known = |one: &Object| {
                     let Ok(name) = one.as_name() else {
@@ -229,7 +239,8 @@ impl<'a> Spaces<'a> {
     }
 
     fn is_profile(&mut self, document: &Document, object: &Object) -> bool {
-        let id = object.as_reference().ok();
+        // The object at the end of a chain of references.
+        let id = document.dereference(object).ok().and_then(|(id, _)| id);
         if let Some(known) = id.and_then(|id| self.profiles.get(&id)) {
             return *known;
         }
@@ -245,17 +256,31 @@ impl<'a> Spaces<'a> {
     }
 }
 
-/// Leaves the output intent for PDF/A alone: those for other standards may have other profiles (6.2.3).
-pub(super) fn only_intent(document: &Document) -> Option<Vec<Object>> {
-    let catalog = document.catalog().ok()?;
-    let intents = array(document, catalog.get(b"OutputIntents").ok());
-    let is_own = |intent: &&Object| {
-        dictionary(document, intent).is_some_and(|it| {
-            name(it, b"S") == Some(b"GTS_PDFA1")
-                && value(document, it, b"DestOutputProfile")
-                    .is_some_and(|it| it.as_stream().is_ok())
-        })
+/// The output intents that may stay: one for PDF/A, and those of other standards with the same profile
+/// (6.2.3); empty if there is none for PDF/A.
+pub(super) fn kept_intents(document: &Document) -> Vec<Object> {
+    let Ok(catalog) = document.catalog() else {
+        return Vec::new();
     };
-    let own: Vec<Object> = intents.iter().filter(is_own).take(1).cloned().collect();
-    Some(own)
+    let intents = array(document, catalog.get(b"OutputIntents").ok());
+    let profile = |intent: &Object| {
+        let intent = dictionary(document, intent)?;
+        let profile = intent.get(b"DestOutputProfile").ok()?;
+        let (id, profile) = document.dereference(profile).ok()?;
+        profile.as_stream().is_ok().then_some(id)?
+    };
+    let is_own = |intent: &&Object| {
+        let kind = dictionary(document, intent).and_then(|it| name(it, b"S"));
+        kind == Some(b"GTS_PDFA1") && profile(intent).is_some()
+    };
+    let Some(own) = intents.iter().find(is_own).and_then(profile) else {
+        return Vec::new();
+    };
+    let refers = |intent: &Object| {
+        dictionary(document, intent).is_some_and(|it| it.has(b"DestOutputProfileRef"))
+    };
+    let kept = intents
+        .iter()
+        .filter(|intent| profile(intent) == Some(own) && !refers(intent));
+    kept.take(MAX_INTENTS).cloned().collect()
 }

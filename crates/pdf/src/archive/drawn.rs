@@ -26,12 +26,15 @@ use crate::{
 const MAX_CONTENT: usize = 64 << 20;
 /// Maximum number of operations of a file that are looked at.
 const MAX_OPERATIONS: usize = 50_000_000;
+/// Maximum number of codes of all fonts that are remembered.
+const MAX_CODES: usize = 2_000_000;
 /// How many of them are looked at before the work may end.
 const CHECKED: usize = 4_096;
 /// Maximum depth of forms inside of each other.
 const MAX_DEPTH: usize = 28;
 /// How deep `q` may be inside of `q` (ISO 19005-2, 6.1.13).
 const MAX_SAVED: usize = 28;
+const DEEP: &str = "its content is nested too deeply (6.2.2)";
 const UNREADABLE: &str = "its content is damaged or too large (6.2.2)";
 /// A font, and the codes that are shown of it: their numbers of bytes, and their values.
 pub(super) struct Shown<'a> {
@@ -73,6 +76,8 @@ pub(super) fn look<'a>(
         left: MAX_OPERATIONS,
         until: CHECKED,
         names_something: false,
+        open: 0,
+        codes_left: MAX_CODES,
         around: None,
     };
     for page in document.page_iter() {
@@ -80,6 +85,7 @@ pub(super) fn look<'a>(
         let entries = document.get_dictionary(page)?;
         let resources = inherited(document, entries, b"Resources").and_then(|it| it.as_dict().ok());
         let content = walker.page(page)?;
+        walker.open = content.len();
         let state = State {
             font: None,
             is_invisible: false,
@@ -127,6 +133,10 @@ struct Walker<'a> {
     until: usize,
     /// Whether the content that is looked at names a resource.
     names_something: bool,
+    /// Size of the content that is looked at, with that around it, in bytes.
+    open: usize,
+    /// How many codes of all fonts may still be remembered.
+    codes_left: usize,
     /// Resources of the page that is looked at.
     around: Option<&'a Dictionary>,
 }
@@ -162,6 +172,18 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
+    /// The content of a stream; `None` if it cannot be unpacked.
+    fn unpacked(&mut self, stream: &Stream) -> Result<Option<Vec<u8>>, Error> {
+        (self.checkpoint)();
+        let content = stream.get_plain_content_with_limit(MAX_CONTENT).ok();
+        // What cannot be unpacked may have been nearly as much.
+        self.spend(content.as_ref().map_or(MAX_CONTENT, Vec::len) / 64)?;
+        if content.is_none() {
+            self.refuse(UNREADABLE);
+        }
+        Ok(content)
+    }
+
     /// The content of a page.
     fn page(&mut self, page: ObjectId) -> Result<Vec<u8>, Error> {
         let mut content = Vec::new();
@@ -169,10 +191,7 @@ impl<'a> Walker<'a> {
             let Ok(Object::Stream(stream)) = self.document.get_object(id) else {
                 continue;
             };
-            match stream.get_plain_content_with_limit(MAX_CONTENT) {
-                Ok(part) => content.extend(part),
-                Err(_) => self.refuse(UNREADABLE),
-            }
+            content.extend(self.unpacked(stream)?.into_iter().flatten());
             content.push(b'\n');
             if content.len() > MAX_CONTENT {
                 return Err(too_much());
@@ -214,6 +233,10 @@ impl<'a> Walker<'a> {
         let Some(resources) = resources else {
             return Ok(());
         };
+        if depth > MAX_DEPTH {
+            self.refuse(DEEP);
+            return Ok(());
+        }
         if !self.seen.insert((address(resources), 0, None, false)) {
             return Ok(());
         }
@@ -269,7 +292,11 @@ impl<'a> Walker<'a> {
         depth: usize,
     ) -> Result<(), Error> {
         let own = value(self.document, &form.dict, b"Resources").and_then(|it| it.as_dict().ok());
-        self.resources(own, depth)?;
+        if depth > MAX_DEPTH {
+            self.refuse(DEEP);
+            return Ok(());
+        }
+        self.resources(own, depth + 1)?;
         let outside = std::mem::take(&mut self.names_something);
         self.stream(form, own.or(around), state, depth)?;
         let borrows = std::mem::replace(&mut self.names_something, outside);
@@ -290,18 +317,25 @@ impl<'a> Walker<'a> {
         depth: usize,
     ) -> Result<(), Error> {
         let of = (address(stream), resources.map_or(0, address));
-        if depth > MAX_DEPTH
-            || !self
-                .seen
-                .insert((of.0, of.1, state.font, state.is_invisible))
-        {
+        if depth > MAX_DEPTH {
+            self.refuse(DEEP);
             return Ok(());
         }
-        let Ok(content) = stream.get_plain_content_with_limit(MAX_CONTENT) else {
-            self.refuse(UNREADABLE);
+        let key = (of.0, of.1, state.font, state.is_invisible);
+        if !self.seen.insert(key) {
+            return Ok(());
+        }
+        let Some(content) = self.unpacked(stream)? else {
             return Ok(());
         };
-        self.content(&content, resources, state, depth)
+        // Forms inside of each other are held at once.
+        self.open += content.len();
+        if self.open > MAX_CONTENT {
+            return Err(too_much());
+        }
+        self.content(&content, resources, state, depth)?;
+        self.open -= content.len();
+        Ok(())
     }
 
     fn content(
@@ -311,7 +345,6 @@ impl<'a> Walker<'a> {
         state: State,
         depth: usize,
     ) -> Result<(), Error> {
-        self.spend(content.len() / 64)?;
         let mut states = vec![state];
         let is_whole = operations::each(content, &mut |part| {
             self.spend(1)?;
@@ -465,7 +498,11 @@ impl<'a> Walker<'a> {
     }
 
     fn show(&mut self, operation: &Operation, state: &State) -> Result<(), Error> {
-        let (Some(number), false) = (state.font, state.is_invisible) else {
+        if state.is_invisible {
+            return Ok(());
+        }
+        let Some(number) = state.font else {
+            self.refuse("text is shown in a font that the resources do not have (6.2.2)");
             return Ok(());
         };
         self.drawn.fonts[number].is_shown = true;
@@ -479,9 +516,15 @@ impl<'a> Walker<'a> {
                 self.spend(bytes.len() / 8)?;
                 let shown = &mut self.drawn.fonts[number];
                 let font = Rc::clone(&shown.font);
+                let left = &mut self.codes_left;
                 font.codes(bytes, &mut |code, value| {
-                    shown.codes.insert((code.len(), value));
+                    if *left > 0 && shown.codes.insert((code.len(), value)) {
+                        *left -= 1;
+                    }
                 });
+                if self.codes_left == 0 {
+                    return Err(too_much());
+                }
             }
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::{
 
 /// Types of fonts (ISO 32000-1, table 110).
 const KINDS: [&[u8]; 5] = [b"Type0", b"Type1", b"MMType1", b"Type3", b"TrueType"];
-/// What a font that is shown breaks. `is_embedded` tells fonts whose program the file has.
+/// What a font that is shown breaks.
 pub(super) fn problem(document: &Document, font: &Dictionary) -> Option<&'static str> {
     let kind = name(font, b"Subtype").unwrap_or_default();
     if !KINDS.contains(&kind) {

@@ -17,6 +17,9 @@ use crate::{
 
 /// Maximum size of an embedded font, in bytes.
 const MAX_FONT: usize = 64 << 20;
+/// Maximum size of a drawing of a glyph, and how much of it says its width, in bytes.
+const MAX_GLYPH: usize = 1 << 20;
+const GLYPH_HEAD: usize = 1_024;
 /// How far widths may differ, in thousandths of the font size.
 const TOLERANCE: f32 = 1.0;
 /// How many glyphs are looked at before the work may end.
@@ -48,7 +51,7 @@ pub(super) fn check(
         let base = name(font.dictionary, b"BaseFont").unwrap_or(b"without a name");
         let base = String::from_utf8_lossy(base);
         if name(font.dictionary, b"Subtype") == Some(b"Type3") {
-            reasons.extend(drawn(document, font).map(str::to_owned));
+            reasons.extend(drawn(document, font, checkpoint).map(str::to_owned));
             continue;
         }
         if !has_program(document, font.dictionary) {
@@ -92,7 +95,7 @@ pub(super) fn check(
 
 /// What is wrong with a font whose glyphs are drawings: each that is shown is there, and is as wide as it
 /// says itself (ISO 32000-1, 9.6.5).
-fn drawn(document: &Document, shown: &Shown<'_>) -> Option<&'static str> {
+fn drawn(document: &Document, shown: &Shown<'_>, checkpoint: &dyn Fn()) -> Option<&'static str> {
     let (names, _) = code_names(document, shown.dictionary);
     let glyphs = value(document, shown.dictionary, b"CharProcs")?
         .as_dict()
@@ -104,8 +107,10 @@ fn drawn(document: &Document, shown: &Shown<'_>) -> Option<&'static str> {
         let Some(Object::Stream(glyph)) = glyph.and_then(|it| resolve(document, it)) else {
             return Some("a font of drawings lacks a glyph that is shown (6.2.11.4.1)");
         };
-        let content = glyph.get_plain_content_with_limit(MAX_FONT).ok()?;
-        let first = Content::decode_iter(&content).next()?.ok()?;
+        checkpoint();
+        let content = glyph.get_plain_content_with_limit(MAX_GLYPH).ok()?;
+        let content = &content[..content.len().min(GLYPH_HEAD)];
+        let first = Content::decode_iter(content).next()?.ok()?;
         let own = first.operands.first()?.as_float().ok()? * unit * 1_000.0;
         let said = shown.font.said_width(*length, *code).unwrap_or(0.0);
         let is_wrong = (own - said).abs() > TOLERANCE * unit * 1_000.0 + 0.01;

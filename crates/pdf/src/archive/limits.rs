@@ -2,8 +2,11 @@
 
 use lopdf::{Document, Object};
 
-use super::dictionaries::{each, name};
-use crate::open::{array, value};
+use super::{
+    dictionaries::{each, name},
+    once::Once,
+};
+use crate::open::array;
 
 /// Maximum size of a text, in bytes.
 const MAX_TEXT: usize = 32_767;
@@ -56,12 +59,13 @@ pub(super) fn check(document: &Document, reasons: &mut Vec<String>) {
     found.dedup();
     reasons.extend(found.into_iter().map(str::to_owned));
     let mut is_text = true;
+    let mut once = Once::default();
     let mut look = |name: &[u8]| is_text &= std::str::from_utf8(name).is_ok();
     each(document, &mut |_, dictionary| {
         for key in [&b"BaseFont"[..], b"FontName"] {
             look(name(dictionary, key).unwrap_or_default());
         }
-        if let Some(Object::Dictionary(roles)) = value(document, dictionary, b"RoleMap") {
+        if let Some(roles) = once.follow(document, dictionary, b"RoleMap") {
             for (from, to) in roles {
                 look(from);
                 look(to.as_name().unwrap_or_default());

@@ -13,7 +13,6 @@ use super::{
 };
 use crate::{
     Error,
-    copy::inherited,
     open::{array, dictionary as dictionary_of, reference, value},
 };
 
@@ -60,6 +59,9 @@ const CATALOG: [&str; 6] = [
 /// Maximum number of bytes of all streams that are compressed anew.
 const MAX_STREAMS: usize = 256 << 20;
 
+/// Maximum depth of the tree of pages.
+const MAX_NODES: usize = 100;
+
 /// Whether `action` is one that an archival file does not have.
 fn is_forbidden(action: &Dictionary) -> bool {
     match name(action, b"S") {
@@ -78,6 +80,8 @@ fn is_forbidden_in(document: &Document, action: &Object) -> bool {
 struct Known {
     actions: HashSet<ObjectId>,
     states: HashSet<ObjectId>,
+    /// Lists of graphics states that are objects of their own.
+    lists: HashSet<ObjectId>,
     /// Dictionaries that are no action, as they do not say what they do.
     nothing: HashSet<ObjectId>,
 }
@@ -104,8 +108,7 @@ impl Known {
         }
         let mut once = Once::default();
         each(document, &mut |_, dictionary| {
-            // What is directly in a list of states that resources refer to has the number of the list.
-            known.states.extend(reference(dictionary, b"ExtGState"));
+            known.lists.extend(reference(dictionary, b"ExtGState"));
             let Some(states) = once.follow(document, dictionary, b"ExtGState") else {
                 return;
             };
@@ -114,6 +117,23 @@ impl Known {
             }
         });
         known
+    }
+
+    /// Mends graphics states that are objects, or in lists that are.
+    fn mend_states(&self, document: &mut Document) {
+        for id in &self.states {
+            if let Ok(direct) = document.get_dictionary_mut(*id) {
+                state(direct);
+            }
+        }
+        for id in &self.lists {
+            let list = document.get_dictionary_mut(*id).ok();
+            for (_, direct) in list.into_iter().flat_map(Dictionary::iter_mut) {
+                if let Object::Dictionary(direct) = direct {
+                    state(direct);
+                }
+            }
+        }
     }
 
     /// Whether `object` is a dictionary that does not say what it does.
@@ -139,7 +159,7 @@ impl Known {
 pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result<(), Error> {
     direct_names(document);
     let known = Known::of(document);
-    each_mut(document, &mut |id, dictionary| {
+    each_mut(document, &mut |_, dictionary| {
         // The file's own metadata is read when it is written anew.
         if name(dictionary, b"Type") != Some(b"Catalog") {
             dictionary.remove(b"Metadata");
@@ -150,11 +170,12 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
                 dictionary.remove(key);
             }
         }
-        // Elements of the structure have attributes at the same key.
-        let is_element = dictionary.has(b"S") && !dictionary.has(b"Next");
+        // Annotations, outlines and the catalog say what they do; elements have attributes at that key.
+        let acts = ["Title", "Rect", "Pages"]
+            .iter()
+            .any(|key| dictionary.has(key.as_bytes()));
         for key in [&b"A"[..], b"OpenAction"] {
-            let is_empty = dictionary.get(key).is_ok_and(|it| known.is_empty(it));
-            if is_empty && !(is_element && key == b"A") {
+            if acts && dictionary.get(key).is_ok_and(|it| known.is_empty(it)) {
                 dictionary.remove(key);
             }
         }
@@ -162,8 +183,7 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
             actions.retain(|action| !known.is_empty(action));
             actions.retain(|action| !known.is_action(action));
         }
-        let is_state = name(dictionary, b"Type") == Some(b"ExtGState");
-        if is_state || known.states.contains(&id) {
+        if name(dictionary, b"Type") == Some(b"ExtGState") {
             state(dictionary);
         }
         if let Ok(Object::Dictionary(states)) = dictionary.get_mut(b"ExtGState") {
@@ -196,6 +216,7 @@ pub(super) fn mend(document: &mut Document, reasons: &mut Vec<String>) -> Result
             }
         }
     });
+    known.mend_states(document);
     compress(document, reasons);
     pages(document)?;
     catalog(document)
@@ -211,15 +232,22 @@ pub(super) fn direct_names(document: &mut Document) {
         .collect();
     let known: HashSet<ObjectId> = document.objects.keys().copied().collect();
     each_mut(document, &mut |_, dictionary| {
-        for (_, entry) in dictionary.iter_mut() {
-            let Object::Reference(id) = entry else {
-                continue;
-            };
-            if let Some(name) = names.get(id) {
-                *entry = name.clone();
-            } else if !known.contains(id) {
-                *entry = Object::Null;
+        let mut nothing = Vec::new();
+        for (key, entry) in dictionary.iter_mut() {
+            if let Object::Reference(id) = entry {
+                match names.get(id) {
+                    Some(name) => *entry = name.clone(),
+                    None if !known.contains(id) => *entry = Object::Null,
+                    None => {}
+                }
             }
+            if entry.is_null() {
+                nothing.push(key.clone());
+            }
+        }
+        // An entry that is nothing is none (ISO 32000-1, 7.3.7).
+        for key in nothing {
+            dictionary.remove(&key);
         }
     });
 }
@@ -346,7 +374,12 @@ pub(super) fn layers(document: &Document) -> Result<Option<Dictionary>, Error> {
     if let Ok(Object::Array(groups)) = layers.get_mut(b"OCGs") {
         groups.retain(|group| matches!(group, Object::Reference(_)));
     }
-    let mended = |configuration: &Object, number: usize| {
+    let groups: HashSet<ObjectId> = array(document, layers.get(b"OCGs").ok())
+        .iter()
+        .filter_map(|group| group.as_reference().ok())
+        .collect();
+    let mut names = HashSet::new();
+    let mut mended = |configuration: &Object, number: usize| {
         let mut configuration = match configuration {
             Object::Reference(id) => document.get_dictionary(*id).ok()?.clone(),
             Object::Dictionary(configuration) => configuration.clone(),
@@ -354,11 +387,24 @@ pub(super) fn layers(document: &Document) -> Result<Option<Dictionary>, Error> {
         };
         configuration.remove(b"AS");
         // An order that leaves layers out is not allowed; without one there is no list of layers.
-        configuration.remove(b"Order");
-        configuration.set("Name", Object::string_literal(format!("Layers {number}")));
+        let mut listed = HashSet::new();
+        if let Ok(order) = configuration.get(b"Order") {
+            list_groups(document, order, 0, &mut listed);
+        }
+        if !groups.is_subset(&listed) {
+            configuration.remove(b"Order");
+        }
+        let name = configuration.get(b"Name").and_then(Object::as_str);
+        let is_own = name.is_ok_and(|name| !name.is_empty() && names.insert(name.to_vec()));
+        if !is_own {
+            let name = format!("Layers {number}");
+            names.insert(name.clone().into_bytes());
+            configuration.set("Name", Object::string_literal(name));
+        }
         Some(Object::Dictionary(configuration))
     };
-    if let Some(default) = layers.get(b"D").ok().and_then(|it| mended(it, 1)) {
+    let default = layers.get(b"D").ok().and_then(|it| mended(it, 1));
+    if let Some(default) = default {
         layers.set("D", default);
     }
     let others: Vec<Object> = array(document, layers.get(b"Configs").ok())
@@ -372,16 +418,52 @@ pub(super) fn layers(document: &Document) -> Result<Option<Dictionary>, Error> {
     Ok(Some(layers))
 }
 
-/// Gives pages the resources that they inherit: archival content names its own (ISO 19005-2, 6.2.2).
+/// The layers that an order lists, also in lists inside of it.
+fn list_groups(document: &Document, order: &Object, depth: usize, found: &mut HashSet<ObjectId>) {
+    // A list that is named twice is looked at once.
+    if let Object::Reference(id) = order
+        && !found.insert(*id)
+    {
+        return;
+    }
+    if depth < MAX_NODES {
+        for item in array(document, Some(order)) {
+            list_groups(document, item, depth + 1, found);
+        }
+    }
+}
+
+/// Gives pages the resources that they inherit: archival content names its own (ISO 19005-2, 6.2.2). What
+/// several pages inherit becomes an object of its own.
 pub(super) fn own_resources(document: &mut Document) -> Result<(), Error> {
     let pages: Vec<ObjectId> = document.page_iter().collect();
     for page in pages {
-        let entries = document.get_dictionary(page)?;
-        let has_own = value(document, entries, b"Resources").is_some_and(|it| !it.is_null());
-        if let (false, Some(resources)) = (has_own, inherited(document, entries, b"Resources")) {
-            document
-                .get_dictionary_mut(page)?
-                .set("Resources", resources);
+        let mut node = page;
+        for _ in 0..MAX_NODES {
+            let entries = document.get_dictionary(node)?;
+            let found = entries.get(b"Resources").ok();
+            let is_found = value(document, entries, b"Resources").is_some_and(|it| !it.is_null());
+            if is_found && node == page {
+                break;
+            }
+            match found.filter(|_| is_found) {
+                Some(Object::Reference(id)) => {
+                    let shared = Object::Reference(*id);
+                    document.get_dictionary_mut(page)?.set("Resources", shared);
+                    break;
+                }
+                Some(direct) => {
+                    let shared = direct.clone();
+                    let shared = document.add_object(shared);
+                    document.get_dictionary_mut(node)?.set("Resources", shared);
+                    document.get_dictionary_mut(page)?.set("Resources", shared);
+                    break;
+                }
+                None => match reference(entries, b"Parent") {
+                    Some(parent) if document.get_dictionary(parent).is_ok() => node = parent,
+                    _ => break,
+                },
+            }
         }
     }
     Ok(())

@@ -34,6 +34,7 @@ pub use self::{
 };
 use crate::{
     Error, Limits,
+    flatten::needs_appearances,
     metadata::{has_compressed_objects, text_string, write_packet},
     open::{array, open, save, value},
     xmp::Extension,
@@ -47,7 +48,7 @@ const MAX_REASONS: usize = 5;
 pub struct Archive {
     /// The part of ISO 19005 that the file satisfies.
     pub part: Part,
-    /// Whether the file is to satisfy PDF/UA-1 as well. Its structure is taken as it is.
+    /// Whether the file is to satisfy PDF/UA-1 as well.
     pub accessible: bool,
     /// Whether an accessible file is made of one that lacks something: without a title it gets its
     /// name, and pictures without an alternative text stay. Otherwise such a file is refused.
@@ -78,8 +79,8 @@ impl Part {
     }
 }
 
-/// Makes `document`, of the file `name`, archival, accessible or both. Calls `checkpoint` before
-/// pages that it looks at.
+/// Makes `document`, of the file `name`, archival, accessible or both. Calls `checkpoint` every
+/// few thousand operations of content.
 pub(crate) fn archive(
     document: &mut Document,
     archive: &Archive,
@@ -135,27 +136,44 @@ fn conform(
     checkpoint: &dyn Fn(),
 ) -> Result<(), Error> {
     if archive.part != Part::None {
+        // The form says so no more once it is mended.
+        let leaves_looks = needs_appearances(document);
         mend::mend(document, reasons)?;
         output_intent(document)?;
-        annotations::mend(document, reasons)?;
+        annotations::mend(document, leaves_looks, reasons)?;
         mend::own_resources(document)?;
-        let (borrowed, devices) = {
+        let (lenders, borrowing, devices) = {
             let drawn = drawn::look(document, checkpoint)?;
             glyphs::check(document, &drawn.fonts, reasons, checkpoint);
             reasons.extend(drawn.reasons);
-            let borrowed = drawn.borrowing.into_iter();
-            let borrowed: Vec<_> = borrowed.map(|(id, from)| (id, from.clone())).collect();
-            (borrowed, drawn.devices)
+            let mut lenders: Vec<&Dictionary> = drawn.borrowing.values().copied().collect();
+            lenders.sort_by_key(|lender| std::ptr::from_ref(*lender).addr());
+            lenders.dedup_by(|one, other| std::ptr::eq(*one, *other));
+            let number = |lender: &Dictionary| {
+                lenders.binary_search_by_key(&std::ptr::from_ref(lender).addr(), |it| {
+                    std::ptr::from_ref(*it).addr()
+                })
+            };
+            let borrowing = drawn.borrowing.iter();
+            let borrowing: Vec<_> = borrowing
+                .filter_map(|(form, lender)| Some((*form, number(lender).ok()?)))
+                .collect();
+            let lenders: Vec<Dictionary> = lenders.into_iter().cloned().collect();
+            (lenders, borrowing, drawn.devices)
         };
-        for (form, resources) in borrowed {
+        let lenders: Vec<_> = lenders
+            .into_iter()
+            .map(|it| document.add_object(it))
+            .collect();
+        for (form, lender) in borrowing {
             if let Ok(Object::Stream(form)) = document.get_object_mut(form) {
-                form.dict.set("Resources", resources);
+                form.dict.set("Resources", lenders[lender]);
             }
         }
         check::check(document, reasons);
         limits::check(document, reasons);
         pictures::check(document, reasons);
-        colors::check(document, devices, reasons);
+        colors::check(document, devices, reasons, checkpoint);
         attached::mend(document, archive.part, reasons)?;
     }
     if archive.accessible {
@@ -223,7 +241,7 @@ fn identify(document: &mut Document) -> Result<(), Error> {
 
 /// Adds an output intent of sRGB, if the file has none.
 fn output_intent(document: &mut Document) -> Result<(), Error> {
-    let own = colors::only_intent(document).unwrap_or_default();
+    let own = colors::kept_intents(document);
     if !own.is_empty() {
         document.catalog_mut()?.set("OutputIntents", own);
         return Ok(());

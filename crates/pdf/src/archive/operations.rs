@@ -10,6 +10,8 @@ use crate::Error;
 
 /// Stands behind each part: whoever reads it has read the part to its end.
 const END: &str = "EndOfPart";
+/// Maximum number of operands of an operation, with those inside of lists: all of them are held at once.
+const MAX_OPERANDS: usize = 100_000;
 /// How many bytes behind the end of a picture must look like content.
 const LOOK: usize = 12;
 
@@ -30,7 +32,9 @@ pub(super) fn each(
 ) -> Result<bool, Error> {
     let mut at = 0;
     loop {
-        let picture = next_picture(content, at);
+        let Ok(picture) = next_picture(content, at) else {
+            return Ok(false);
+        };
         let until = picture
             .as_ref()
             .map_or(content.len(), |picture| picture.start);
@@ -42,7 +46,7 @@ pub(super) fn each(
         };
         let mut entries = Vec::new();
         let is_whole = plain(
-            &[&content[picture.start + 2..picture.data], b" BI"].concat(),
+            &[&content[picture.start + 2..picture.data], b" Picture"].concat(),
             &mut |part| {
                 if let Part::Operation(operation) = part {
                     entries = operation.operands;
@@ -65,8 +69,11 @@ fn plain(
 ) -> Result<bool, Error> {
     let content = [content, b"\n", END.as_bytes()].concat();
     for operation in Content::decode_iter(&content).map_while(Result::ok) {
-        if operation.operator == END {
-            return Ok(true);
+        match operation.operator.as_str() {
+            END => return Ok(true),
+            // Of a picture that was not found, as its end is not clear.
+            "BI" | "ID" | "EI" => return Ok(false),
+            _ => {}
         }
         take(Part::Operation(operation))?;
     }
@@ -81,26 +88,47 @@ struct Picture {
     end: usize,
 }
 
-fn next_picture(content: &[u8], mut at: usize) -> Option<Picture> {
+/// The next picture from `at` on; an error where an operation has too many operands.
+fn next_picture(content: &[u8], mut at: usize) -> Result<Option<Picture>, ()> {
     let is_delimiter = |byte: u8| byte.is_ascii_whitespace() || b"()<>[]{}/%\0".contains(&byte);
     let mut start = None;
+    let mut operands = 0;
     while let Some(byte) = content.get(at) {
+        if operands > MAX_OPERANDS {
+            return Err(());
+        }
         match byte {
-            b'(' => at = end_of_string(content, at),
+            b'(' => {
+                operands += 1;
+                at = end_of_string(content, at);
+            }
             b'%' => at += length(&content[at..], |byte| !b"\r\n".contains(&byte)),
-            b'/' => at += 1 + length(&content[at + 1..], |byte| !is_delimiter(byte)),
+            b'/' => {
+                operands += 1;
+                at += 1 + length(&content[at + 1..], |byte| !is_delimiter(byte));
+            }
+            b'<' | b'[' => {
+                operands += 1;
+                at += 1;
+            }
             byte if is_delimiter(*byte) => at += 1,
             _ => {
                 let word = length(&content[at..], |byte| !is_delimiter(byte));
+                let is_value = [&b"true"[..], b"false", b"null"].contains(&&content[at..at + word]);
+                let is_operator = !is_value
+                    && (content[at].is_ascii_alphabetic() || b"'\"".contains(&content[at]));
+                operands = if is_operator { 0 } else { operands + 1 };
                 match (&content[at..at + word], start) {
                     (b"BI", None) => start = Some(at),
                     (b"ID", Some(start)) => {
-                        let end = end_of_picture(content, at + word)?;
-                        return Some(Picture {
+                        let Some(end) = end_of_picture(content, at + word) else {
+                            return Ok(None);
+                        };
+                        return Ok(Some(Picture {
                             start,
                             data: at,
                             end,
-                        });
+                        }));
                     }
                     _ => {}
                 }
@@ -108,7 +136,7 @@ fn next_picture(content: &[u8], mut at: usize) -> Option<Picture> {
             }
         }
     }
-    None
+    Ok(None)
 }
 
 fn length(bytes: &[u8], is_in: impl Fn(u8) -> bool) -> usize {
@@ -144,7 +172,8 @@ fn end_of_picture(content: &[u8], at: usize) -> Option<usize> {
     ends.map(|end| at + end).find_map(|end| {
         let before = content[end - 1];
         let after = &content[end + 2..];
-        let is_end = (before.is_ascii_whitespace() || end == at)
+        // Data in text end with a sign of their own.
+        let is_end = (before.is_ascii_whitespace() || before == b'>' || end == at)
             && after.first().is_none_or(u8::is_ascii_whitespace)
             && after.iter().take(LOOK).all(is_text);
         is_end.then_some(end + 2)

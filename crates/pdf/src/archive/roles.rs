@@ -137,6 +137,18 @@ fn rename(document: &mut Document, roles: &mut Dictionary) {
     if renamed.is_empty() {
         return;
     }
+    // What a type stands for may stand for another.
+    let last = |first: &Vec<u8>| {
+        let mut kind = first;
+        for _ in 0..MAX_CHAIN {
+            kind = renamed.get(kind.as_slice()).unwrap_or(kind);
+        }
+        kind.clone()
+    };
+    let renamed: BTreeMap<&[u8], Vec<u8>> = renamed
+        .iter()
+        .map(|(kind, other)| (*kind, last(other)))
+        .collect();
     for (_, other) in roles.iter_mut() {
         if let Some(new) = other.as_name().ok().and_then(|it| renamed.get(it)) {
             *other = Object::Name(new.clone());

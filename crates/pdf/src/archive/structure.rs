@@ -132,20 +132,36 @@ pub(super) fn name_notes(document: &mut Document) -> Result<(), Error> {
     Ok(())
 }
 
+/// What is in an element; nothing where an element before it has the same list.
+fn kids_of<'a>(
+    document: &'a Document,
+    element: &Element<'a>,
+    seen: &mut HashSet<ObjectId>,
+) -> &'a [Object] {
+    let Ok(kids) = element.entries.get(b"K") else {
+        return &[];
+    };
+    match resolve(document, kids) {
+        Some(Object::Array(list)) => match kids.as_reference().is_ok_and(|id| !seen.insert(id)) {
+            true => &[],
+            false => list.as_slice(),
+        },
+        Some(kid) => std::slice::from_ref(kid),
+        None => &[],
+    }
+}
+
 /// What content a structure has: the page or form, and the number of each of its marks.
 pub(super) fn marks(document: &Document) -> Result<HashSet<(ObjectId, i64)>, Error> {
     let mut found = HashSet::new();
     let all = elements(document)?;
     let mut pages: Vec<Option<ObjectId>> = Vec::with_capacity(all.len());
+    let mut seen = HashSet::new();
     for element in &all {
         let above = element.parent.and_then(|parent| pages[parent]);
         let page = reference(element.entries, b"Pg").or(above);
         pages.push(page);
-        let kids = match value(document, element.entries, b"K") {
-            Some(Object::Array(kids)) => kids.as_slice(),
-            Some(kid) => std::slice::from_ref(kid),
-            None => &[],
-        };
+        let kids = kids_of(document, element, &mut seen);
         for kid in kids {
             match resolve(document, kid) {
                 Some(Object::Integer(number)) => found.extend(page.map(|page| (page, *number))),
@@ -178,8 +194,17 @@ pub(super) fn check_pages(document: &Document, reasons: &mut Vec<String>) -> Res
         let Some(node) = dictionary_of(document, object) else {
             continue;
         };
-        waiting.extend(array(document, node.get(b"Kids").ok()));
-        let pairs = array(document, node.get(b"Nums").ok()).as_chunks::<2>().0;
+        // A list that many nodes refer to is looked at once.
+        let mut list = |key: &[u8]| {
+            let list = node.get(key).ok();
+            let id = list.and_then(|it| it.as_reference().ok());
+            match id.is_none_or(|id| seen.insert(id)) {
+                true => array(document, list),
+                false => &[],
+            }
+        };
+        waiting.extend(list(b"Kids"));
+        let pairs = list(b"Nums").as_chunks::<2>().0;
         numbers.extend(pairs.iter().filter_map(|[number, _]| number.as_i64().ok()));
     }
     let is_known = |page: &ObjectId| {
@@ -201,12 +226,9 @@ pub(super) fn of_annotations(
 ) -> Result<(HashMap<ObjectId, String>, usize), Error> {
     let mut found = HashMap::new();
     let mut odd_forms = 0;
-    for element in elements(document)? {
-        let kids = match value(document, element.entries, b"K") {
-            Some(Object::Array(kids)) => kids.as_slice(),
-            Some(kid) => std::slice::from_ref(kid),
-            None => &[],
-        };
+    let mut seen = HashSet::new();
+    for element in &elements(document)? {
+        let kids = kids_of(document, element, &mut seen);
         let mut widgets = 0;
         for kid in kids {
             if let Some(entries) = dictionary_of(document, kid)
@@ -309,7 +331,7 @@ impl Headings {
         };
         let before = self.has_plain && self.has_numbered;
         match level.parse::<u32>() {
-            Ok(level) => {
+            Ok(level @ 1..=6) => {
                 if level > self.level + 1 {
                     refuse(format!("headings that leave a level out before `H{level}`"));
                 }
@@ -317,7 +339,7 @@ impl Headings {
                 self.has_numbered = true;
             }
             Err(_) if level.is_empty() => self.has_plain = true,
-            Err(_) => {}
+            _ => {}
         }
         if !before && self.has_plain && self.has_numbered {
             refuse("headings `H` beside headings with a level".to_owned());

@@ -9,6 +9,8 @@ use crate::open::{array, value};
 
 /// Maximum number of columns.
 const MAX_COLUMNS: usize = 10_000;
+/// How many heads that a cell names are looked at.
+const MAX_HEADERS: usize = 100;
 /// Maximum number of places of cells, by rows and columns, of all tables.
 const MAX_PLACES: usize = 16_000_000;
 
@@ -101,6 +103,7 @@ impl Grid {
                 }
                 for line in &mut grid.rows[row..row + high] {
                     if line.len() < column + wide {
+                        *left = left.checked_sub(column + wide - line.len())?;
                         line.resize(column + wide, None);
                     }
                     for place in &mut line[column..column + wide] {
@@ -146,6 +149,8 @@ impl Grid {
                 }
                 let heads = attribute(document, all[cell].entries, b"Table", b"Headers");
                 let heads = array(document, heads);
+                // Many cells may have the same long list.
+                let heads = &heads[..heads.len().min(MAX_HEADERS)];
                 let known = identifiers.get_or_insert_with(|| names(document, all));
                 let is_known = |head: &Object| head.as_str().is_ok_and(|id| known.contains(id));
                 if heads.is_empty() || !heads.iter().all(is_known) {

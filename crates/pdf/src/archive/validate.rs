@@ -24,7 +24,7 @@ const OPTIONAL: [&[u8]; 3] = [b"CIDSet", b"CharSet", b"HT"];
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Validation {
-    /// Whether no rule that is known here is broken. veraPDF knows more of them.
+    /// Whether no rule that is known here is broken.
     pub valid: bool,
     /// What was looked for: `PDF/A-2b`, `PDF/A-3b`, `PDF/UA-1`.
     pub standards: Vec<String>,
@@ -108,7 +108,11 @@ fn list_changes(
             _ => Vec::new(),
         };
         // References that were followed, or the same list anew, are no change.
-        if keys.is_empty() && parts(object).is_some() && after.is_some() && !is_stream(object) {
+        let is_same = match (object, after) {
+            (Object::Stream(old), Some(Object::Stream(new))) => old.content == new.content,
+            (_, after) => after.is_some(),
+        };
+        if keys.is_empty() && parts(object).is_some() && is_same {
             continue;
         }
         if changes.len() >= MAX_CHANGES {
@@ -127,10 +131,6 @@ fn list_changes(
     if left_out > 0 {
         changes.push(format!("and {left_out} more"));
     }
-}
-
-fn is_stream(object: &Object) -> bool {
-    matches!(object, Object::Stream(_))
 }
 
 fn parts(object: &Object) -> Option<&Dictionary> {

@@ -19,6 +19,7 @@ use self::{
 };
 use crate::{
     Error, Limits,
+    flatten::{hides_value, needs_appearances},
     metadata::text_string,
     open::{open, reached, save},
     selection::chosen,
@@ -130,6 +131,28 @@ fn fill(
                 }
                 Err(problem) => wrong.push(format!("the field `{name}` {problem}")),
             },
+        }
+    }
+    // Readers drew these; from now on they show what the file has.
+    let is_left = |field: &&Found| !values.contains_key(&field.about.name);
+    for field in all.iter().filter(is_left) {
+        checkpoint();
+        let is_text = matches!(
+            field.about.kind,
+            FieldKind::Text | FieldKind::Date | FieldKind::Choice
+        );
+        let mut widgets = field.widgets.iter();
+        let is_hidden = |widget: &ObjectId| {
+            let widget = document.get_dictionary(*widget);
+            widget.is_ok_and(|widget| hides_value(document, widget))
+        };
+        if is_text
+            && needs_appearances(document)
+            && widgets.any(is_hidden)
+            && let Ok(plan) = plan(field, &field.about.value)
+        {
+            seen += plan.text().map_or(0, str::len) * field.widgets.len();
+            plans.push((field, plan));
         }
     }
     if size > MAX_BYTES {

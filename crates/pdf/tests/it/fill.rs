@@ -2,8 +2,8 @@
 
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 use platen_pdf::{
-    Conditions, Error, FieldKind, FieldText, FieldValues, Limits, NamedFile, Operations, fill_form,
-    read_fields, read_fields_on,
+    Archive, Conditions, Error, FieldKind, FieldText, FieldValues, Limits, NamedFile, Operations,
+    fill_form, read_fields, read_fields_on,
 };
 use serde_json::json;
 
@@ -217,6 +217,42 @@ fn forms_are_filled_in_and_seen() {
     assert_eq!(all[0].value, json!(null));
     assert_eq!(all[5].value, json!(false));
     assert_eq!(all[6].value, json!(null));
+}
+
+/// Until then readers drew it.
+#[test]
+fn a_value_that_readers_drew_is_seen_when_another_field_is_filled_in() {
+    if !has_all(&["qpdf", "pdftotext"]) {
+        return;
+    }
+    let mut document = Document::load_mem(&form()).unwrap();
+    for (_, object) in &mut document.objects {
+        if let Object::Dictionary(entries) = object
+            && entries
+                .get(b"T")
+                .is_ok_and(|it| it.as_str().is_ok_and(|name| name == b"notes"))
+        {
+            entries.set("V", Object::string_literal("Drawn by readers"));
+        }
+    }
+    let mut file = Vec::new();
+    document.save_to(&mut file).unwrap();
+    let made = filled(&file, json!({"person.name": "Ada"})).unwrap();
+    check(&made);
+    let text = texts(&made).join(" ");
+    assert!(
+        text.contains("Ada") && text.contains("Drawn by readers"),
+        "{text}"
+    );
+    let operations = Operations {
+        archive: Some(Archive::default()),
+        ..Operations::default()
+    };
+    let name = "a.pdf".to_owned();
+    let files = vec![NamedFile { name, bytes: file }];
+    let refused = operations.apply(files, &Conditions::default());
+    let refused = refused.map(drop).unwrap_err().error.to_string();
+    assert!(refused.contains("leaves it to readers"), "{refused}");
 }
 
 #[test]
