@@ -226,7 +226,7 @@ fn a_value_that_readers_drew_is_seen_when_another_field_is_filled_in() {
         return;
     }
     let mut document = Document::load_mem(&form()).unwrap();
-    for (_, object) in &mut document.objects {
+    for object in document.objects.values_mut() {
         if let Object::Dictionary(entries) = object
             && entries
                 .get(b"T")
