@@ -1,6 +1,7 @@
 //! Files that are built to be hard on who reads them: every operation ends, and what cannot be done is
 //! said. A test that hangs or aborts fails here.
 
+mod archival;
 mod content;
 mod structure;
 
