@@ -119,7 +119,7 @@ impl Grid {
     }
 
     /// Whether every cell has a head: by what it says itself, or by a head of its row or column that says
-    /// where it counts.
+    /// where it counts. A table without heads needs none.
     fn has_heads(
         &self,
         document: &Document,
@@ -133,6 +133,10 @@ impl Grid {
         let is_head = |cell: usize, way: &[u8]| {
             all[cell].kind == "TH" && scope(cell).is_some_and(|it| it == way || it == b"Both")
         };
+        let mut cells = self.rows.iter().flatten().flatten();
+        if !cells.any(|cell| all[*cell].kind == "TH") {
+            return true;
+        }
         let mut by_column: HashSet<usize> = HashSet::new();
         for row in &self.rows {
             let cells = || row.iter().flatten().copied();

@@ -133,27 +133,9 @@ fn fill(
             },
         }
     }
-    // Readers drew these; from now on they show what the file has.
-    let is_left = |field: &&Found| !values.contains_key(&field.about.name);
-    for field in all.iter().filter(is_left) {
-        checkpoint();
-        let is_text = matches!(
-            field.about.kind,
-            FieldKind::Text | FieldKind::Date | FieldKind::Choice
-        );
-        let mut widgets = field.widgets.iter();
-        let is_hidden = |widget: &ObjectId| {
-            let widget = document.get_dictionary(*widget);
-            widget.is_ok_and(|widget| hides_value(document, widget))
-        };
-        if is_text
-            && needs_appearances(document)
-            && widgets.any(is_hidden)
-            && let Ok(plan) = plan(field, &field.about.value)
-        {
-            seen += plan.text().map_or(0, str::len) * field.widgets.len();
-            plans.push((field, plan));
-        }
+    for (field, plan) in drawn_by_readers(document, &all, values, checkpoint) {
+        seen += plan.text().map_or(0, str::len) * field.widgets.len();
+        plans.push((field, plan));
     }
     if size > MAX_BYTES {
         wrong.push(format!("the values have more than {MAX_BYTES} bytes"));
@@ -184,6 +166,35 @@ fn fill(
         remove_parts(document, &other);
     }
     Ok(())
+}
+
+/// Fields without new values whose values only readers draw: from now on people see what the file has.
+fn drawn_by_readers<'f>(
+    document: &Document,
+    all: &'f [Found],
+    values: &FieldValues,
+    checkpoint: &dyn Fn(),
+) -> Vec<(&'f Found, Plan)> {
+    if !needs_appearances(document) {
+        return Vec::new();
+    }
+    let is_hidden = |widget: &ObjectId| {
+        let widget = document.get_dictionary(*widget);
+        widget.is_ok_and(|widget| hides_value(document, widget))
+    };
+    all.iter()
+        .filter(|field| {
+            checkpoint();
+            let is_text = matches!(
+                field.about.kind,
+                FieldKind::Text | FieldKind::Date | FieldKind::Choice
+            );
+            is_text
+                && !values.contains_key(&field.about.name)
+                && field.widgets.iter().any(is_hidden)
+        })
+        .filter_map(|field| Some((field, plan(field, &field.about.value).ok()?)))
+        .collect()
 }
 
 /// Removes the parts of an XML form (XFA), which have the old values, unless something else needs them.
