@@ -210,7 +210,10 @@ impl Way {
             b"CIDFontType0" if program.is_cid_keyed() => Codes::Characters,
             b"CIDFontType0" => Codes::Mapped(None),
             b"Type1" | b"MMType1" if !is_sfnt => Codes::Names {
-                by_text: texts(&program),
+                by_text: match has_encoding {
+                    true => texts(&program),
+                    false => HashMap::new(),
+                },
                 names,
                 has_encoding,
             },

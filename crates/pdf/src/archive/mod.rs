@@ -135,6 +135,7 @@ fn conform(
     reasons: &mut Vec<String>,
     checkpoint: &dyn Fn(),
 ) -> Result<(), Error> {
+    let checks_tags = archive.accessible && !archive.lenient;
     if archive.part != Part::None {
         // The form says so no more once it is mended.
         let leaves_looks = needs_appearances(document);
@@ -145,6 +146,9 @@ fn conform(
         let (lenders, borrowing, devices) = {
             let drawn = drawn::look(document, checkpoint)?;
             glyphs::check(document, &drawn.fonts, reasons, checkpoint);
+            if checks_tags {
+                glyphs::check_texts(document, &drawn.fonts, reasons);
+            }
             reasons.extend(drawn.reasons);
             let mut lenders: Vec<&Dictionary> = drawn.borrowing.values().copied().collect();
             lenders.sort_by_key(|lender| std::ptr::from_ref(*lender).addr());
@@ -180,16 +184,16 @@ fn conform(
         let stem = name.strip_suffix(".pdf").unwrap_or(name).trim();
         let title = Some(stem).filter(|stem| archive.lenient && !stem.is_empty());
         accessible(document, title, archive.lenient, reasons, checkpoint)?;
-        if !archive.lenient {
-            structure::check(document, reasons)?;
-            annotations::check(document, reasons)?;
+    }
+    if checks_tags {
+        structure::check(document, reasons)?;
+        annotations::check(document, reasons)?;
+        structure::check_pages(document, reasons)?;
+        check::accessible(document, reasons);
+        if archive.part == Part::None {
             let drawn = drawn::look(document, checkpoint)?;
-            structure::check_pages(document, reasons)?;
-            check::accessible(document, reasons);
+            glyphs::check(document, &drawn.fonts, reasons, checkpoint);
             glyphs::check_texts(document, &drawn.fonts, reasons);
-            if archive.part == Part::None {
-                glyphs::check(document, &drawn.fonts, reasons, checkpoint);
-            }
         }
     }
     Ok(())

@@ -82,10 +82,7 @@ impl<'a> Walker<'a> {
             return;
         };
         self.names_something = true;
-        let has = |resources: Option<&Dictionary>| {
-            let all = resources.and_then(|it| value(self.document, it, kind)?.as_dict().ok());
-            all.is_some_and(|all| all.has(name))
-        };
+        let has = |resources| self.resource(resources, kind, name).is_some();
         if !has(resources) && has(self.around) {
             self.refuse("content names what only the resources around it have (6.2.2)");
         }
@@ -98,17 +95,12 @@ impl<'a> Walker<'a> {
         state: &State,
         depth: usize,
     ) -> Result<(), Error> {
-        let document = self.document;
-        let found = (|| {
-            let objects = value(document, resources?, b"XObject")?.as_dict().ok()?;
-            let object = objects
-                .get(operation.operands.first()?.as_name().ok()?)
-                .ok()?;
-            match document.dereference(object).ok()? {
-                (id, Object::Stream(form)) => Some((id, form)),
-                _ => None,
-            }
-        })();
+        let name_of = operation.operands.first().and_then(|it| it.as_name().ok());
+        let object = self.resource(resources, b"XObject", name_of.unwrap_or_default());
+        let found = object.and_then(|object| match self.document.dereference(object).ok()? {
+            (id, Object::Stream(form)) => Some((id, form)),
+            _ => None,
+        });
         match found {
             Some((id, form)) if name(&form.dict, b"Subtype") == Some(b"Form") => {
                 self.form(form, id, resources, state.clone(), depth + 1)
@@ -117,18 +109,27 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// What resources have of a kind by a name.
+    fn resource(
+        &self,
+        resources: Option<&'a Dictionary>,
+        kind: &[u8],
+        name: &[u8],
+    ) -> Option<&'a Object> {
+        let all = value(self.document, resources?, kind)?.as_dict().ok()?;
+        all.get(name).ok()
+    }
+
     /// The number of the font that resources have by a name.
     fn font(
         &mut self,
         key: Option<&Object>,
         resources: Option<&'a Dictionary>,
     ) -> Result<Option<usize>, Error> {
-        let document = self.document;
-        let found = (|| {
-            let fonts = value(document, resources?, b"Font")?.as_dict().ok()?;
-            dictionary_of(document, fonts.get(key?.as_name().ok()?).ok()?)
-        })();
-        found.map_or(Ok(None), |font| self.number(font))
+        let name = key.and_then(|it| it.as_name().ok()).unwrap_or_default();
+        let font = self.resource(resources, b"Font", name);
+        let font = font.and_then(|it| dictionary_of(self.document, it));
+        font.map_or(Ok(None), |font| self.number(font))
     }
 
     /// The number of the font that a graphics state sets.
@@ -138,12 +139,13 @@ impl<'a> Walker<'a> {
         resources: Option<&'a Dictionary>,
     ) -> Result<Option<usize>, Error> {
         let document = self.document;
-        let found = (|| {
-            let states = value(document, resources?, b"ExtGState")?.as_dict().ok()?;
-            let state = dictionary_of(document, states.get(key?.as_name().ok()?).ok()?)?;
+        let name = key.and_then(|it| it.as_name().ok()).unwrap_or_default();
+        let state = self.resource(resources, b"ExtGState", name);
+        let font = state.and_then(|state| {
+            let state = dictionary_of(document, state)?;
             dictionary_of(document, array(document, state.get(b"Font").ok()).first()?)
-        })();
-        found.map_or(Ok(None), |font| self.number(font))
+        });
+        font.map_or(Ok(None), |font| self.number(font))
     }
 
     fn number(&mut self, dictionary: &'a Dictionary) -> Result<Option<usize>, Error> {
