@@ -350,15 +350,14 @@ export default {
     await small.getByRole("button", { name: "Page 5" }).click();
     await page.getByRole("button", { name: "Page 5 of 6" }).click();
     await small.waitFor({ state: "detached" });
-    await page.locator(".canvas").evaluate((canvas) => { canvas.scrollTop = (canvas.scrollHeight / 6) * 4; });
-    await fifth.waitFor();
-    // A text on that page, found by a click on it. The page may still move as the list closes, so its place is looked up for each click.
+    // A text at the head of that page, found by clicks on it. The page may still move as the list closes: each round brings its head into view.
     const content = page.getByLabel("Content", { exact: true });
-    await fifth.locator("img").waitFor();
     await until(async () => {
-      for (let y = 90; y < 640; y += 25) {
+      await fifth.evaluate((one) => one.scrollIntoView({ block: "start" })).catch(() => null);
+      for (let y = 60; y < 300; y += 15) {
         const box = await fifth.boundingBox();
-        await page.mouse.click(box.x + box.width / 2, Math.max(100, box.y) + y);
+        if (!box) return false;
+        await page.mouse.click(box.x + box.width / 4, box.y + y);
         if (await content.waitFor({ timeout: 250 }).then(() => true, () => false)) return true;
       }
     });
