@@ -7,8 +7,8 @@ use en16931::{
 use rust_decimal::{Decimal, RoundingStrategy};
 
 use crate::{
-    Account, Address, Adjustment, Identifier, Invoice, Line, LineAdjustment, Number, Party,
-    Payment, Period, Problem, Vat,
+    Account, Address, Adjustment, Identifier, Invoice, Line, LineAdjustment, LineKind, Number,
+    Party, Payment, Period, Problem, Vat, extended::sum_groups,
 };
 
 /// Types by UNTDID 1001 that are credit notes.
@@ -208,8 +208,10 @@ impl Converter {
 
     /// The net amount of a line (BT-131): quantity times price, with charges, less allowances.
     fn net(&mut self, path: &str, of: &Line) -> Option<InvoiceAmount> {
+        let kind = of.extended.as_ref().and_then(|it| it.kind);
+        let counts = kind.unwrap_or_default() == LineKind::Detail;
         let Some(price) = of.price else {
-            if of.net.is_none() {
+            if of.net.is_none() && counts {
                 let message = "the line has neither a `price` nor a `net` amount".to_owned();
                 self.problem(path, message);
             }
@@ -395,6 +397,7 @@ impl Converter {
             .enumerate()
             .map(|(index, line)| self.line(index, line))
             .collect();
+        sum_groups(&mut made, of, self);
         made
     }
 

@@ -3,10 +3,12 @@
 use en16931::{InvoiceAmount, Reconciler, invoice as model, validation::Severity};
 
 use crate::{
-    Invoice, Number, Problem, Profile, Syntax, Weight, bounds,
+    Invoice, LineKind, Number, Problem, Profile, Syntax, Weight, bounds,
     convert::Converter,
-    elements, extended,
+    elements,
+    extended::{self, Counted},
     place::{pointer, pointer_of_term},
+    read::read,
     restore,
 };
 
@@ -44,15 +46,24 @@ pub fn issue(invoice: &Invoice) -> Result<Issued, Vec<Problem>> {
         return Err(converter.problems);
     }
     bounds::check(&made).map_err(|message| vec![Problem::error("too-large", "/lines", message)])?;
-    if let Err(error) = reconciler.apply(&mut made) {
+    let mut counted = Counted::of(&made, invoice);
+    if let Err(error) = reconciler.apply(&mut counted.model) {
         return Err(vec![
             Problem::error("vat", "/lines", error.to_string())
                 .with_hint("state `vat.category` and, for category S, `vat.rate`"),
         ]);
     }
+    made.vat_breakdown.clone_from(&counted.model.vat_breakdown);
+    made.totals = counted.model.totals.clone();
+    let collected = extended::collected(invoice.extended.as_ref());
+    let due = collected.and_then(|collected| made.totals.due.checked_add(collected));
+    made.totals.due = due.map_err(|error| {
+        let path = "/extended/thirdPartyPayments";
+        vec![Problem::error("too-large", path, error.to_string())]
+    })?;
     let mut problems = differences(invoice, &made);
     if invoice.profile.has_lines() {
-        problems.extend(broken_rules(invoice, &made));
+        problems.extend(broken_rules(invoice, &counted));
     }
     let (errors, warnings): (Vec<_>, Vec<_>) = problems
         .into_iter()
@@ -60,16 +71,61 @@ pub fn issue(invoice: &Invoice) -> Result<Issued, Vec<Problem>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut computed = restore::invoice(&made);
+    let computed = computed(invoice, &made);
+    let xml = write(invoice, made)?;
+    if extended::has_elements(invoice) {
+        check_elements(&xml)?;
+    }
+    Ok(Issued {
+        invoice: computed,
+        xml,
+        warnings,
+    })
+}
+
+/// Checks the rules of what the author states by the names of elements: the model does not have it
+/// before it is read.
+fn check_elements(xml: &str) -> Result<(), Vec<Problem>> {
+    let hint = "the elements that `extended.elements` states break this rule";
+    let reading = read(xml.as_bytes()).map_err(|message| {
+        vec![Problem::error(
+            "invalid-value",
+            "/extended/elements",
+            message,
+        )]
+    })?;
+    let mut converter = Converter::default();
+    converter.invoice(&reading.invoice);
+    let problems = converter.problems.into_iter().chain(reading.problems);
+    let broken: Vec<_> = problems
+        .filter(|it| it.weight == Weight::Error)
+        .map(|it| it.with_hint(hint))
+        .collect();
+    match broken.is_empty() {
+        true => Ok(()),
+        false => Err(broken),
+    }
+}
+
+/// The invoice with everything that was computed.
+fn computed(invoice: &Invoice, made: &model::Invoice) -> Invoice {
+    let mut computed = restore::invoice(made);
     computed.profile = invoice.profile;
     computed.syntax = invoice.syntax;
     computed.exemptions.clone_from(&invoice.exemptions);
     computed.extended.clone_from(&invoice.extended);
-    Ok(Issued {
-        xml: write(invoice, made)?,
-        invoice: computed,
-        warnings,
-    })
+    for (line, stated) in computed.lines.iter_mut().zip(&invoice.lines) {
+        let Some(extended) = &stated.extended else {
+            continue;
+        };
+        line.extended = Some(extended.clone());
+        let kind = extended.kind.unwrap_or_default();
+        if kind != LineKind::Detail {
+            (line.price, line.quantity) = (stated.price, stated.quantity);
+            line.unit.clone_from(&stated.unit);
+        }
+    }
+    computed
 }
 
 fn reconciler(invoice: &Invoice, converter: &mut Converter) -> Reconciler {
@@ -178,15 +234,15 @@ fn difference(
     Some(Problem::error("difference", path, message).with_hint(hint))
 }
 
-/// The rules of the profile that `made` breaks.
-pub(crate) fn broken_rules(invoice: &Invoice, made: &model::Invoice) -> Vec<Problem> {
+/// The rules of the profile that `invoice` breaks, by what counts of it.
+pub(crate) fn broken_rules(invoice: &Invoice, counted: &Counted) -> Vec<Problem> {
     // The rules of EN 16931 ask for its own identifier; the others check their own.
-    let report = invoice.profile.rules().validate(made);
+    let report = invoice.profile.rules().validate(&counted.model);
     report
         .findings()
         .iter()
         .filter(|finding| finding.severity != Severity::Info)
-        .map(problem)
+        .map(|finding| counted.placed(problem(finding)))
         .filter(|problem| problem.rule != "BR-CO-25" || !has_more_terms(invoice))
         .chain(payee_is_seller(invoice))
         .collect()
@@ -240,11 +296,21 @@ fn problem(finding: &en16931::validation::Finding) -> Problem {
     }
 }
 
-/// The XML of `made`.
-fn write(invoice: &Invoice, made: model::Invoice) -> Result<String, Vec<Problem>> {
+/// The XML of `made`, which is `invoice` as the standard has it.
+pub(crate) fn write(invoice: &Invoice, mut made: model::Invoice) -> Result<String, Vec<Problem>> {
     let syntax = match invoice.syntax.unwrap_or_else(|| invoice.profile.syntax()) {
         Syntax::Cii => en16931_formats::Syntax::Cii,
         Syntax::Ubl => en16931_formats::Syntax::Ubl,
+    };
+    let is_extended = invoice.profile == Profile::Extended
+        && invoice.syntax.is_none_or(|syntax| syntax == Syntax::Cii);
+    // The schema of this profile has more than one earlier invoice.
+    let preceding = match invoice.preceding.split_first() {
+        Some((_, more)) if is_extended => {
+            made.preceding_invoices.truncate(1);
+            more
+        }
+        _ => &[],
     };
     let written = en16931_formats::write_unchecked(&made, syntax).map_err(|error| {
         let terms = error.entries.iter().map(|entry| {
@@ -271,8 +337,5 @@ fn write(invoice: &Invoice, made: model::Invoice) -> Result<String, Vec<Problem>
         return Err(lost);
     }
     let xml = elements::cut(written.xml, invoice.profile);
-    Ok(match &invoice.extended {
-        Some(extended) => extended::add(xml, invoice, extended),
-        None => xml,
-    })
+    extended::add(xml, invoice, preceding)
 }

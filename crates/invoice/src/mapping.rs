@@ -274,7 +274,7 @@ fn sample(value: &Json, path: &str, count: &mut usize, problems: &mut Vec<Proble
             for (key, value) in object {
                 // A profile from data cannot be checked before there is some.
                 let dynamic = value.as_str().is_some_and(|text| text.contains("{{"));
-                if dynamic && matches!(key.as_str(), "profile" | "syntax") {
+                if dynamic && matches!(key.as_str(), "profile" | "syntax" | "kind") {
                     continue;
                 }
                 let path = format!("{path}/{}", token(key));

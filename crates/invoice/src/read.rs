@@ -1,7 +1,10 @@
 //! Reads the XML of an invoice.
 
+use en16931_formats::report::{Entry, Kind};
+
 use crate::{
-    Invoice, MAX_XML, Problem, Profile, Syntax, Weight, bounds, extended, issue::broken_rules,
+    Invoice, MAX_XML, Problem, Profile, Syntax, Weight, bounds, extended,
+    issue::{broken_rules, write},
     restore,
 };
 
@@ -55,7 +58,7 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
             "a tag of the XML has more than {MAX_ATTRIBUTES} attributes, which no invoice has"
         ));
     }
-    let found = en16931_formats::read(xml).map_err(|error| error.to_string())?;
+    let mut found = en16931_formats::read(xml).map_err(|error| error.to_string())?;
     bounds::check(&found.invoice)?;
     let mut invoice = restore::invoice(&found.invoice);
     let syntax = match found.syntax {
@@ -63,34 +66,64 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
         _ => Syntax::Cii,
     };
     invoice.syntax = Some(syntax);
-    let mut whole = None;
-    if syntax == Syntax::Cii && invoice.profile == Profile::Extended {
-        (invoice.extended, whole) = extended::read(xml).unzip();
+    let is_extended = syntax == Syntax::Cii && invoice.profile == Profile::Extended;
+    let text = extended::decoded(xml).filter(|_| is_extended);
+    let reader = text.as_deref().and_then(extended::Reader::new);
+    if let Some(reader) = &reader {
+        reader.fields(&mut invoice, &mut found.invoice);
     }
-    let whole = whole.unwrap_or_default();
-    let is_unread = |path: &str| !whole.iter().any(|end| path.ends_with(end.as_str()));
-    let mut problems: Vec<Problem> = found
-        .entries
-        .iter()
-        .filter(|entry| is_unread(&entry.path))
-        .map(|entry| {
-            let rule = entry.rule.as_deref().unwrap_or("unread");
-            Problem {
-                weight: Weight::Warning,
-                rule: rule.to_owned(),
-                path: String::new(),
-                message: format!("{}: {}", entry.path, entry.message),
-                hint: entry.hint.clone(),
-            }
-        })
-        .collect();
+    let mut problems = Vec::new();
     if invoice.profile.has_lines() {
-        problems.extend(broken_rules(&invoice, &found.invoice));
+        let mut counted = extended::Counted::of(&found.invoice, &invoice);
+        let due = &mut counted.model.totals.due;
+        if let Ok(collected) = extended::collected(invoice.extended.as_ref()) {
+            *due = due.checked_sub(collected).unwrap_or(*due);
+        }
+        problems.extend(broken_rules(&invoice, &counted));
+        problems.extend(extended::broken(&found.invoice, &invoice));
     }
+    let lost = reader.and_then(|reader| {
+        let written = write(&invoice, found.invoice.clone()).ok()?;
+        Some(reader.elements(&written, &mut invoice))
+    });
+    problems.splice(0..0, unread(&found.entries, lost.as_ref()));
     Ok(Reading {
         invoice,
         syntax,
         specification: found.invoice.specification_id.clone(),
         problems,
     })
+}
+
+/// What was not read: of `entries`, and of `lost` where it is known what the JSON has no place for.
+fn unread(entries: &[Entry], lost: Option<&extended::Difference>) -> Vec<Problem> {
+    // What is stated by the names of elements has a place.
+    let is_lost = |entry: &&Entry| match (entry.kind, lost) {
+        (Kind::Unmapped | Kind::Duplicate | Kind::Repeated | Kind::Prohibited, Some(lost)) => {
+            lost.has(&entry.path)
+        }
+        _ => true,
+    };
+    let entries: Vec<&Entry> = entries.iter().filter(is_lost).collect();
+    let warning = |rule: &str, message| Problem {
+        weight: Weight::Warning,
+        rule: rule.to_owned(),
+        path: String::new(),
+        message,
+        hint: None,
+    };
+    let told = entries.iter().map(|entry| entry.path.as_str());
+    let silent = lost.map(|lost| lost.besides(told)).unwrap_or_default();
+    let silent = silent.into_iter().map(|path| {
+        let message = format!("{path}: the JSON has no place for all of this element");
+        warning("unread", message)
+    });
+    let told = entries.iter().map(|entry| Problem {
+        hint: entry.hint.clone(),
+        ..warning(
+            entry.rule.as_deref().unwrap_or("unread"),
+            format!("{}: {}", entry.path, entry.message),
+        )
+    });
+    told.chain(silent).collect()
 }

@@ -189,6 +189,8 @@ fn line(of: &model::InvoiceLine) -> Line {
                 value: attribute.value.clone().unwrap_or_default(),
             })
             .collect(),
+        // The model has no place for it.
+        extended: None,
     }
 }
 

@@ -359,7 +359,34 @@ fn extended() -> Json {
              "discount": {"date": "2026-11-26", "days": 10, "base": 100, "percent": 2, "amount": 2}},
             {"text": "Net within 30 days", "dueDate": "2026-12-26"},
         ],
+        "logisticsCharges": [{"description": "Transport", "amount": 30, "vat": {"rate": 19}}],
+        "thirdPartyPayments": [{"reason": "Fee of the town", "amount": "4.50"}],
+        "elements": {
+            "ExchangedDocument": {"Name": "Invoice", "CopyIndicator": false},
+            "SupplyChainTradeTransaction": {
+                "ApplicableHeaderTradeAgreement": {
+                    "SalesAgentTradeParty": {"GlobalID": {"#text": "4000001123452", "@schemeID": "0088"}, "Name": "Agent"},
+                },
+                "ApplicableHeaderTradeSettlement": {
+                    "SpecifiedAdvancePayment": {
+                        "PaidAmount": 10, "FormattedReceivedDateTime": "2026-11-01",
+                        "IncludedTradeTax": {"CalculatedAmount": "1.60", "TypeCode": "VAT", "CategoryCode": "S", "RateApplicablePercent": 19},
+                    },
+                },
+            },
+        },
     })
+}
+
+/// A set of two things, and what it is made of.
+fn sub_lines() -> [Json; 4] {
+    [
+        json!({"id": "S", "name": "Set", "extended": {"kind": "group"}}),
+        json!({"id": "S1", "name": "Table", "quantity": 2, "price": 50, "vat": {"rate": 19},
+               "extended": {"parent": "S", "elements": {"SpecifiedTradeProduct": {"BrandName": "Oak & Sons"}}}}),
+        json!({"id": "S2", "name": "Leg", "quantity": 8, "price": 2.5, "vat": {"rate": 19}, "extended": {"parent": "S"}}),
+        json!({"id": "S3", "name": "Made of oak", "extended": {"parent": "S", "kind": "information"}}),
+    ]
 }
 
 /// Mustang has the schema and the rules of each profile of Factur-X.
@@ -377,6 +404,8 @@ fn mustang_accepts_each_profile_of_factur_x() {
             let mut value = variant(profile, "cii", "whole");
             if profile == "extended" {
                 value["extended"] = extended();
+                let lines = value["lines"].as_array_mut().expect("lines");
+                lines.extend(sub_lines());
             }
             std::fs::write(&json, value.to_string()).expect("written");
             done(&["invoice", "write", &json, "-o", &xml]);

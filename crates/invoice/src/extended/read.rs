@@ -1,48 +1,205 @@
 //! What the XML of an invoice states beyond EN 16931, read into fields.
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::borrow::Cow;
 
-use en16931::Date;
+use en16931::{Date, invoice as model};
 use roxmltree::{Document, Node};
+use serde_json::Map;
 
-use super::{AGREEMENT, DELIVERY, SETTLEMENT, additions, child, children, descendant, terms_text};
-use crate::{Address, Extended, ExtendedParty, Number, PaymentDiscount, PaymentTerms};
+use super::{
+    AGREEMENT, DELIVERY, LINE_ELEMENT, SETTLEMENT, TRANSACTION,
+    difference::Difference,
+    schema::{LINE, WHOLE},
+};
+use crate::{
+    Address, Extended, ExtendedLine, ExtendedParty, Invoice, LineKind, LogisticsCharge, Number,
+    PaymentDiscount, PaymentTerms, Preceding, ThirdPartyPayment, Vat,
+};
 
-/// What the XML of an invoice, as CII has it, states beyond the standard, and the ends of the paths of
-/// the elements that were read completely.
-pub(crate) fn read(xml: &[u8]) -> Option<(Extended, Vec<String>)> {
-    let text = decoded(xml)?;
-    let document = Document::parse(&text).ok()?;
-    let root = document.root_element();
-    let part = |name| descendant(root, name);
+/// The XML of an invoice of the profile.
+pub(crate) struct Reader<'a> {
+    document: Document<'a>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads `text`, if it is well formed.
+    pub(crate) fn new(text: &'a str) -> Option<Self> {
+        let document = Document::parse(text).ok()?;
+        Some(Self { document })
+    }
+
+    /// Adds the fields that only the profile has to `invoice`, which is `model` as an author states it.
+    pub(crate) fn fields(&self, invoice: &mut Invoice, model: &mut model::Invoice) {
+        let root = self.document.root_element();
+        let mut extended = extended(root);
+        // The library reads charges for logistics as charges.
+        extended.logistics_charges = logistics_charges(root).unwrap_or_default();
+        let others = model
+            .charges
+            .len()
+            .checked_sub(extended.logistics_charges.len());
+        match others {
+            Some(others) => {
+                model.charges.truncate(others);
+                invoice.charges.truncate(others);
+            }
+            None => extended.logistics_charges.clear(),
+        }
+        // The library reads the first earlier invoice, which is all that the standard has in CII.
+        let settlement = child(root, TRANSACTION).and_then(|it| child(it, SETTLEMENT));
+        let earlier = settlement
+            .into_iter()
+            .flat_map(|it| children(it, "InvoiceReferencedDocument"));
+        let more = earlier.skip(invoice.preceding.len()).filter_map(|node| {
+            Some(Preceding {
+                number: content(node, "IssuerAssignedID")?,
+                date: date(node, "FormattedIssueDateTime"),
+            })
+        });
+        invoice.preceding.extend(more);
+        invoice.extended = (extended != Extended::default()).then_some(extended);
+        for (node, line) in lines(root).zip(&mut invoice.lines) {
+            let document = child(node, "AssociatedDocumentLineDocument");
+            let text = |name| content(document?, name);
+            let kind = text("LineStatusReasonCode");
+            let extended = ExtendedLine {
+                parent: text("ParentLineID"),
+                kind: kind.as_deref().and_then(kind_of),
+                elements: Map::new(),
+            };
+            if extended == ExtendedLine::default() {
+                continue;
+            }
+            if extended.kind.unwrap_or_default() != LineKind::Detail {
+                // What the standard asks for, and such a line may be without.
+                let part = |parent, name| child(child(node, parent)?, name);
+                let price = part("SpecifiedLineTradeAgreement", "NetPriceProductTradePrice");
+                let quantity = part("SpecifiedLineTradeDelivery", "BilledQuantity");
+                let tax = part("SpecifiedLineTradeSettlement", "ApplicableTradeTax");
+                let sum = part(
+                    "SpecifiedLineTradeSettlement",
+                    "SpecifiedTradeSettlementLineMonetarySummation",
+                );
+                line.price = line.price.filter(|_| price.is_some());
+                line.quantity = line.quantity.filter(|_| quantity.is_some());
+                line.unit = line.unit.take().filter(|_| quantity.is_some());
+                line.net = line.net.filter(|_| sum.is_some());
+                if tax.is_none() {
+                    line.vat = Vat::default();
+                }
+            }
+            line.extended = Some(extended);
+        }
+    }
+
+    /// Adds what `written`, the XML of `invoice`, lacks of this one by the names of its elements. Gives
+    /// what cannot be stated so.
+    pub(crate) fn elements(&self, written: &str, invoice: &mut Invoice) -> Difference {
+        let mut difference = Difference::default();
+        let root = self.document.root_element();
+        let Ok(written) = Document::parse(written) else {
+            return difference;
+        };
+        let other = written.root_element();
+        let found = difference.of(root, other, WHOLE);
+        if !found.is_empty() {
+            invoice.extended.get_or_insert_default().elements = found;
+        }
+        let pairs = lines(root).zip(lines(other));
+        for ((own, other), line) in pairs.zip(&mut invoice.lines) {
+            let found = difference.of(own, other, LINE);
+            if !found.is_empty() {
+                line.extended.get_or_insert_default().elements = found;
+            }
+        }
+        difference
+    }
+}
+
+fn kind_of(code: &str) -> Option<LineKind> {
+    Some(match code {
+        "DETAIL" => LineKind::Detail,
+        "GROUP" => LineKind::Group,
+        "INFORMATION" => LineKind::Information,
+        _ => return None,
+    })
+}
+
+fn extended(root: Node<'_, '_>) -> Extended {
+    let part = |name| child(child(root, TRANSACTION)?, name);
+    let text = |part_name, document, name| content(child(part(part_name)?, document)?, name);
     let party = |parent, name| Some(party(child(part(parent)?, name)?));
-    let terms = children(part(SETTLEMENT)?, "SpecifiedTradePaymentTerms");
+    let settlement = part(SETTLEMENT);
+    let all = |name: &'static str| {
+        settlement
+            .into_iter()
+            .flat_map(move |it| children(it, name))
+    };
     // The first ones without a discount are those of the standard.
     let is_first_plain = |(index, node): &(usize, Node<'_, '_>)| {
         *index == 0 && child(*node, "ApplicableTradePaymentDiscountTerms").is_none()
     };
-    let extended = Extended {
-        delivery_terms: part(AGREEMENT)
-            .and_then(|it| child(it, "ApplicableTradeDeliveryTerms"))
-            .and_then(|it| content(it, "DeliveryTypeCode")),
-        delivery_note: part(DELIVERY)
-            .and_then(|it| child(it, "DeliveryNoteReferencedDocument"))
-            .and_then(|it| content(it, "IssuerAssignedID")),
+    Extended {
+        delivery_terms: text(
+            AGREEMENT,
+            "ApplicableTradeDeliveryTerms",
+            "DeliveryTypeCode",
+        ),
+        delivery_note: text(
+            DELIVERY,
+            "DeliveryNoteReferencedDocument",
+            "IssuerAssignedID",
+        ),
         ship_from: party(DELIVERY, "ShipFromTradeParty"),
         final_recipient: party(DELIVERY, "UltimateShipToTradeParty"),
         invoicee: party(SETTLEMENT, "InvoiceeTradeParty"),
-        payment_terms: terms
+        payment_terms: all("SpecifiedTradePaymentTerms")
             .enumerate()
             .filter(|it| !is_first_plain(it))
             .map(|(_, node)| payment_terms(node))
             .collect(),
-    };
-    let whole = whole(root, &extended);
-    (extended != Extended::default()).then_some((extended, whole))
+        logistics_charges: Vec::new(),
+        third_party_payments: all("SpecifiedFinancialAdjustment")
+            .filter_map(payment)
+            .collect(),
+        elements: Map::new(),
+    }
+}
+
+/// The charges for logistics, if all can be read and stand behind other charges, as the schema asks.
+fn logistics_charges(root: Node<'_, '_>) -> Option<Vec<LogisticsCharge>> {
+    let settlement = child(child(root, TRANSACTION)?, SETTLEMENT)?;
+    let names = settlement.children().map(|it| it.tag_name().name());
+    let mut behind = names.skip_while(|name| *name != "SpecifiedLogisticsServiceCharge");
+    if behind.any(|name| name == "SpecifiedTradeAllowanceCharge") {
+        return None;
+    }
+    let charges = children(settlement, "SpecifiedLogisticsServiceCharge");
+    charges.map(charge).collect()
+}
+
+fn charge(node: Node<'_, '_>) -> Option<LogisticsCharge> {
+    let tax = child(node, "AppliedTradeTax")?;
+    let rate = content(tax, "RateApplicablePercent");
+    Some(LogisticsCharge {
+        description: content(node, "Description").unwrap_or_default(),
+        amount: Number::parse(&content(node, "AppliedAmount")?).ok()?,
+        vat: Vat {
+            category: content(tax, "CategoryCode").unwrap_or_default(),
+            rate: rate.and_then(|it| Number::parse(&it).ok()),
+        },
+    })
+}
+
+fn payment(node: Node<'_, '_>) -> Option<ThirdPartyPayment> {
+    Some(ThirdPartyPayment {
+        reason: content(node, "Reason").unwrap_or_default(),
+        amount: Number::parse(&content(node, "ActualAmount")?).ok()?,
+    })
 }
 
 /// The text of XML in UTF-8, or in UTF-16 with a byte-order mark.
-fn decoded(xml: &[u8]) -> Option<Cow<'_, str>> {
+pub(crate) fn decoded(xml: &[u8]) -> Option<Cow<'_, str>> {
     let from: fn([u8; 2]) -> u16 = match xml {
         [0xff, 0xfe, ..] => u16::from_le_bytes,
         [0xfe, 0xff, ..] => u16::from_be_bytes,
@@ -53,66 +210,22 @@ fn decoded(xml: &[u8]) -> Option<Cow<'_, str>> {
     String::from_utf16(&units).ok().map(Cow::Owned)
 }
 
-/// The elements that say no more than what was read of them: written again, they are the same.
-fn whole(root: Node<'_, '_>, extended: &Extended) -> Vec<String> {
-    let mut whole = Vec::new();
-    for addition in additions(extended, &[]) {
-        let name = addition.name();
-        let found: Vec<_> = descendant(root, addition.parent)
-            .into_iter()
-            .flat_map(|it| children(it, name))
-            .collect();
-        if let [one] = found[..]
-            && leaves(one) == leaves_of(&addition.text)
-        {
-            whole.push(format!("{}/{name}", addition.parent));
-        }
-    }
-    let terms: Vec<_> = descendant(root, SETTLEMENT)
-        .into_iter()
-        .flat_map(|it| children(it, "SpecifiedTradePaymentTerms"))
-        .collect();
-    // The library reads the first ones but for their discount, and of the others nothing.
-    let skipped = terms.len() - extended.payment_terms.len();
-    let first = terms.first().copied();
-    let mut written = terms.iter().skip(skipped).zip(&extended.payment_terms);
-    let is_whole = written.all(|(node, terms)| {
-        let mut found = leaves(*node);
-        if Some(*node) == first {
-            found.retain(|(name, _)| name != "DirectDebitMandateID");
-        }
-        found == leaves_of(&terms_text(terms))
-    });
-    if is_whole && !extended.payment_terms.is_empty() {
-        whole.push(format!("{SETTLEMENT}/SpecifiedTradePaymentTerms"));
-        whole.push("SpecifiedTradePaymentTerms/ApplicableTradePaymentDiscountTerms".to_owned());
-    }
-    whole
+/// The lines.
+fn lines<'a, 'input>(root: Node<'a, 'input>) -> impl Iterator<Item = Node<'a, 'input>> {
+    let transaction = child(root, TRANSACTION).into_iter();
+    transaction.flat_map(|it| children(it, LINE_ELEMENT))
 }
 
-/// The elements without elements, with their texts; numbers in one form.
-fn leaves(node: Node<'_, '_>) -> Vec<(String, String)> {
-    let inner = node.descendants().filter(Node::is_element);
-    let leaves = inner.filter(|it| !it.children().any(|it| it.is_element()));
-    let read = leaves.map(|it| {
-        let mut name = it.tag_name().name().to_owned();
-        // Amounts are in the currency of the invoice.
-        for attribute in it.attributes().filter(|it| it.name() != "currencyID") {
-            let _ = write!(name, " {}={}", attribute.name(), attribute.value());
-        }
-        let parts = it.children().filter(Node::is_text);
-        let text: String = parts.filter_map(|it| it.text()).collect();
-        let text = text.trim();
-        let number = Number::parse(text).map(|it| it.0.normalize().to_string());
-        (name, number.unwrap_or_else(|_| text.to_owned()))
-    });
-    read.collect()
+fn children<'a, 'input>(
+    node: Node<'a, 'input>,
+    name: &'static str,
+) -> impl Iterator<Item = Node<'a, 'input>> {
+    let elements = node.children().filter(Node::is_element);
+    elements.filter(move |it| it.tag_name().name() == name)
 }
 
-/// Those of an element that is written here.
-fn leaves_of(text: &str) -> Vec<(String, String)> {
-    let whole = format!("<a xmlns:ram=\"r\" xmlns:udt=\"u\">{text}</a>");
-    Document::parse(&whole).map_or_else(|_| Vec::new(), |it| leaves(it.root_element()))
+fn child<'a, 'input>(node: Node<'a, 'input>, name: &'static str) -> Option<Node<'a, 'input>> {
+    children(node, name).next()
 }
 
 fn payment_terms(node: Node<'_, '_>) -> PaymentTerms {
@@ -150,7 +263,7 @@ fn party(node: Node<'_, '_>) -> ExtendedParty {
     }
 }
 
-fn content(node: Node<'_, '_>, name: &str) -> Option<String> {
+fn content(node: Node<'_, '_>, name: &'static str) -> Option<String> {
     // A comment parts a text in two.
     let parts = child(node, name)?.children();
     let text: String = parts
@@ -161,7 +274,7 @@ fn content(node: Node<'_, '_>, name: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn date(node: Node<'_, '_>, name: &str) -> Option<String> {
+fn date(node: Node<'_, '_>, name: &'static str) -> Option<String> {
     let day = content(child(node, name)?, "DateTimeString").filter(|it| it.len() == 8)?;
     let parts = [day.get(..4)?, day.get(4..6)?, day.get(6..8)?];
     let date = Date::parse(&parts.join("-")).ok()?;

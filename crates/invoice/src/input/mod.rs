@@ -334,6 +334,9 @@ pub struct Line {
     /// Attributes (BG-32).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<Attribute>,
+    /// What only the profile `extended` has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extended: Option<ExtendedLine>,
 }
 
 /// An attribute of an item (BG-32).
