@@ -53,16 +53,21 @@ pub fn read_info(file: &[u8], password: &str, limits: &Limits) -> Result<Info, E
     let catalog = document.catalog()?;
     let form = value(&document, catalog, b"AcroForm").and_then(|it| it.as_dict().ok());
     let fields = form.and_then(|form| form.get(b"Fields").ok());
-    let head = &file[..file.len().min(LINEARIZED_BYTES)];
     Ok(Info {
         pages: document.page_iter().count(),
         version: newest_version(&document),
         is_encrypted,
         is_tagged: value(&document, catalog, b"StructTreeRoot").is_some(),
-        is_linearized: head.windows(11).any(|it| it == b"/Linearized"),
+        is_linearized: is_linearized(file),
         has_fields: !array(&document, fields).is_empty(),
         properties: properties(&document),
     })
+}
+
+/// Whether a file says that its first page can be shown before the rest is there.
+pub(crate) fn is_linearized(file: &[u8]) -> bool {
+    let head = &file[..file.len().min(LINEARIZED_BYTES)];
+    head.windows(11).any(|it| it == b"/Linearized")
 }
 
 fn properties(document: &Document) -> BTreeMap<&'static str, String> {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     Error, Limits,
+    info::is_linearized,
     open::{open, save, value},
     signature::is_signed,
     xmp::{self, Kept},
@@ -49,7 +50,11 @@ const MAX_XMP_BYTES: usize = 1 << 20;
 /// # Errors
 /// The file cannot be read.
 pub fn read_metadata(file: &[u8], limits: &Limits) -> Result<Metadata, Error> {
-    Ok(metadata_of(&open(file, limits)?))
+    let mut metadata = metadata_of(&open(file, limits)?);
+    metadata.insert("FileTypeExtension".to_owned(), json!("pdf"));
+    let is_linearized = if is_linearized(file) { "Yes" } else { "No" };
+    metadata.insert("Linearized".to_owned(), json!(is_linearized));
+    Ok(metadata)
 }
 
 /// The metadata of an opened file.

@@ -6,7 +6,7 @@ use lopdf::{Document, LoadOptions, Object, ObjectId, xref::XrefRecovery};
 
 use crate::{
     Error,
-    repair::{find_streams, unreadable},
+    repair::{find_streams, misses_objects, unreadable},
     table::wrong_entries,
     write::{compact, plain},
 };
@@ -94,14 +94,28 @@ fn parse(
     within("bytes", bytes.len(), limits.size_bytes)?;
     // The parser limits each object stream on its own, so the total limit is divided among them.
     let streams = object_streams(bytes).max(1);
-    let options = LoadOptions {
-        max_decompressed_size: Some(limits.unpacked_bytes / streams),
-        password: password.map(str::to_owned),
-        // Objects would be missing without anyone noticing.
-        force_reconstruct: !as_is && has_wrong_entries(bytes),
-        ..LoadOptions::default()
+    let load = |force_reconstruct| {
+        let options = LoadOptions {
+            max_decompressed_size: Some(limits.unpacked_bytes / streams),
+            password: password.map(str::to_owned),
+            force_reconstruct,
+            ..LoadOptions::default()
+        };
+        Document::load_mem_with_options(bytes, options)
     };
-    match Document::load_mem_with_options(bytes, options) {
+    // Objects would be missing without anyone noticing.
+    let mut loaded = load(!as_is && has_wrong_entries(bytes));
+    if let Ok(document) = &loaded
+        && document.xref_recovery == Some(XrefRecovery::OffsetCorrected)
+        && misses_objects(document, bytes)
+    {
+        if as_is {
+            let message = "its table of objects points at other places";
+            return Err(Error::Malformed(message));
+        }
+        loaded = load(true);
+    }
+    match loaded {
         Ok(mut document) => {
             let lost = unreadable(&document, bytes);
             match lost.or_else(|| find_streams(&mut document, bytes)) {

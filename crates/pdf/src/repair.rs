@@ -55,6 +55,23 @@ pub fn repair(bytes: &[u8], limits: &Limits) -> Result<Option<(Vec<u8>, String)>
     Ok(Some((save(&mut document, true)?, problem)))
 }
 
+/// Whether objects are missing that do not stand where the table says, as where it is not in its place
+/// itself and counts from another.
+pub(crate) fn misses_objects(document: &Document, bytes: &[u8]) -> bool {
+    // Positions count from the header (annex H.3), or from the start of the file.
+    let mut heads = bytes.windows(5).take(END_BYTES);
+    let begin = heads.position(|it| it == b"%PDF-").unwrap_or_default();
+    let mut entries = document.reference_table.entries.iter();
+    entries.any(|(number, entry)| match entry {
+        XrefEntry::Normal { offset, generation } => {
+            let points = |bytes| points_at(bytes, *offset as usize, *number as usize);
+            let is_there = || document.objects.contains_key(&(*number, *generation));
+            !points(bytes) && !points(&bytes[begin..]) && !is_there()
+        }
+        _ => false,
+    })
+}
+
 /// The number of an object that stands where the table says, and that the parser left out as it
 /// could not read it. Others must refer to it: nobody misses the rest.
 pub(crate) fn unreadable(document: &Document, bytes: &[u8]) -> Option<u32> {

@@ -128,6 +128,11 @@ fn metadata_is_written_and_read() {
         assert_eq!(read["Copyright"], "mine");
         assert_eq!(read["Marked"], true);
         assert_eq!(read["PageCount"], 2);
+        assert_eq!(read["FileTypeExtension"], "pdf");
+        assert_eq!(read["Linearized"], "No");
+        let fast = qpdf(&file, &["--linearize"]);
+        let read_fast = platen_pdf::read_metadata(&fast, &LIMITS).expect("fields");
+        assert_eq!(read_fast["Linearized"], "Yes");
         assert!(!read.contains_key("Creator"));
         let said = info(&made, &[]);
         assert!(
@@ -188,4 +193,52 @@ fn encrypted_cut_and_large_files_are_told() {
     };
     let packed = qpdf(&file, &["--object-streams=generate"]);
     assert!(platen_pdf::merge([packed.as_slice()], &few).is_err());
+}
+
+/// A file whose table stands and counts a few bytes too early, behind what is no PDF.
+fn shifted(by: usize) -> Vec<u8> {
+    let mut file = b"Not a PDF yet\n%PDF-1.7\n".to_vec();
+    let begin = file.len() - "%PDF-1.7\n".len();
+    let objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+        "<</Length 37>>stream\nBT /F 24 Tf 10 10 Td (Here it is) Tj ET\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ];
+    let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+    for (index, object) in objects.iter().enumerate() {
+        file.extend(b"% What comes now\n");
+        table += &format!("{:010} 00000 n \n", file.len() - begin - by);
+        file.extend(format!("{} 0 obj\n{object}\nendobj\n", index + 1).into_bytes());
+    }
+    let start = file.len() - begin - by;
+    let end = format!(
+        "{table}trailer\n<</Root 1 0 R/Size {}>>\nstartxref\n{start}\n%%EOF\n",
+        objects.len() + 1
+    );
+    file.extend(end.into_bytes());
+    file
+}
+
+#[test]
+fn objects_behind_comments_are_found_where_the_table_counts_wrong() {
+    for by in [0, 4] {
+        let file = shifted(by);
+        let repaired = platen_pdf::repair(&file, &LIMITS).expect("a file");
+        match (by, &repaired) {
+            (0, None) => {}
+            (4, Some((_, problem))) => {
+                assert_eq!(problem, "its table of objects is not where the file says");
+            }
+            other => panic!("{other:?}"),
+        }
+        let made = merge(&[&file]).expect("a file");
+        let document = lopdf::Document::load_mem(&made).expect("a file");
+        let fonts = document.objects.values().filter(|object| {
+            let entries = object.as_dict();
+            entries.is_ok_and(|it| it.has_type(b"Font"))
+        });
+        assert_eq!(fonts.count(), 1, "{by}");
+    }
 }
