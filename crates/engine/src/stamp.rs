@@ -13,6 +13,8 @@ use crate::{Data, Engine, Error, Job, Origin, Product};
 
 /// Maximum length of a text, in bytes.
 const MAX_TEXT: usize = 500;
+/// Maximum number of its lines.
+const MAX_LINES: usize = 50;
 /// No file has so many pages.
 const LONGEST_NUMBER: usize = 99_999;
 /// Width of the page of a picture, which a larger one is shrunk to, in points.
@@ -30,7 +32,7 @@ const LINE: (f32, f32) = (0.225, 0.931);
 /// What is drawn on pages.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StampSource {
-    /// A line of text; line feeds count as spaces.
+    /// A text, whose lines stand below each other.
     Text(String),
     /// The same with page numbers.
     Numbered(Vec<Piece>),
@@ -171,15 +173,17 @@ impl Engine {
         (font, font_size, color): (Option<&str>, Option<f32>, String),
         options: &RenderOptions,
     ) -> Result<Vec<u8>, Error> {
-        let line = check_line(text)?;
+        let lines = check_text(text)?;
         let size = size_of_text(font_size);
-        // Wide enough for any characters; what is drawn counts, and not the page.
-        let width = (line.chars().count() as f32 + 2.0) * size * 1.6;
+        // Large enough for any characters; what is drawn counts, and not the page.
+        let longest = lines.lines().map(|line| line.chars().count()).max();
+        let width = (longest.unwrap_or_default() as f32 + 2.0) * size * 1.6;
+        let height = size * (4.0 + more_lines(&lines)) + 10.0;
         let mut template = json!({
             "kind": "document",
             "key": "stamp",
             "page": {
-                "size": {"width": format!("{}pt", width.clamp(20.0, 14_000.0)), "height": format!("{}pt", size * 4.0 + 10.0)},
+                "size": {"width": format!("{}pt", width.clamp(20.0, 14_000.0)), "height": format!("{}pt", height.min(14_000.0))},
                 "margins": "0pt",
                 "background": {"watermark": {
                     "text": "{{ text }}", "fontSize": format!("{size}pt"), "angle": 0,
@@ -191,7 +195,7 @@ impl Engine {
         if let Some(font) = font.filter(|font| self.has_family(font)) {
             template["theme"] = json!({"styles": {"body": {"fontFamily": font}}});
         }
-        self.sheet(template.to_string(), json!({"text": line}), options)
+        self.sheet(template.to_string(), json!({"text": lines}), options)
     }
 
     /// A PDF with one page, on which nothing but the picture is drawn, somewhere.
@@ -251,7 +255,8 @@ impl Measure {
                 // The sheet has the middle of capitals in its own middle.
                 let baseline = Watermark::CAPITALS / 2.0;
                 let (below, above) = (LINE.0 + baseline, LINE.1 - baseline);
-                let line = Extent::Line(below * size, above * size);
+                let more = more_lines(&text_of(source)) / 2.0;
+                let line = Extent::Line((below + more) * size, (above + more) * size);
                 (line, Some(-PART), 1.0, true)
             }
             StampSource::Text(_) | StampSource::Numbered(_) => {
@@ -305,14 +310,45 @@ fn size_of_text(font_size: Option<f32>) -> f32 {
     font_size.unwrap_or(FONT_SIZE).clamp(1.0, 500.0)
 }
 
-/// The line of a text, if it has one that is not too long.
-fn check_line(text: &str) -> Result<String, Error> {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.is_empty() || line.len() > MAX_TEXT {
+/// How much higher the lines of a text are than one, in ems.
+fn more_lines(text: &str) -> f32 {
+    text.lines().count().saturating_sub(1) as f32 * Watermark::LINE
+}
+
+/// What a stamp says, with one sign for each number of a page.
+fn text_of(source: &StampSource) -> String {
+    let text = match source {
+        StampSource::Text(text) => text.clone(),
+        StampSource::Numbered(pieces) => {
+            let pieces = pieces.iter().map(|piece| match piece {
+                Piece::Text(text) => text.as_str(),
+                _ => "0",
+            });
+            pieces.collect()
+        }
+        StampSource::Picture(_) | StampSource::Pdf(..) => String::new(),
+    };
+    lines_of(&text)
+}
+
+/// The lines of a text that say something, without more white space than they need.
+fn lines_of(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
+}
+
+/// The lines of a text, if it has some that are not too long and not too many.
+fn check_text(text: &str) -> Result<String, Error> {
+    let lines = lines_of(text);
+    let count = lines.lines().count();
+    match lines.is_empty() || lines.len() > MAX_TEXT || count > MAX_LINES {
         true => Err(Error::Data(format!(
-            "the text of a stamp has 1 to {MAX_TEXT} bytes"
+            "the text of a stamp has 1 to {MAX_TEXT} bytes, on at most {MAX_LINES} lines"
         ))),
-        false => Ok(line),
+        false => Ok(lines),
     }
 }
 
@@ -324,6 +360,6 @@ fn numbered(pieces: &[Piece], look: &StampLook) -> Result<NumberedText, Error> {
         font_size: look.font_size,
         color: look.color.to_string(),
     };
-    check_line(&text.on(LONGEST_NUMBER, LONGEST_NUMBER))?;
+    check_text(&text.on(LONGEST_NUMBER, LONGEST_NUMBER))?;
     Ok(text)
 }

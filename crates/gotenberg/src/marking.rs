@@ -96,7 +96,8 @@ impl Marking {
         };
         let source = match self.source {
             Source::Text(text) => {
-                // As pdfcpu writes the number of the page, and of all pages.
+                // As pdfcpu writes the number of the page and of all pages, and where a line ends.
+                let text = text.replace("\\n", "\n");
                 let pieces = Piece::all_of(&text, "%p", "%P");
                 match pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
                     true => StampSource::Text(text),

@@ -1,15 +1,16 @@
 //! Issues an invoice: computes, compares, checks, writes.
 
-use en16931::{InvoiceAmount, Reconciler, invoice as model, validation::Severity};
+use en16931::{InvoiceAmount, Reconciler, invoice as model};
 
 use crate::{
     Invoice, LineKind, Number, Problem, Profile, Syntax, Weight, bounds,
     convert::Converter,
     elements,
     extended::{self, Counted},
-    place::{pointer, pointer_of_term},
+    place::pointer_of_term,
     read::read,
     restore,
+    rules::broken_rules,
 };
 
 /// A finished invoice.
@@ -45,8 +46,9 @@ pub fn issue(invoice: &Invoice) -> Result<Issued, Vec<Problem>> {
     if !converter.problems.is_empty() {
         return Err(converter.problems);
     }
-    bounds::check(&made).map_err(|message| vec![Problem::error("too-large", "/lines", message)])?;
     let mut counted = Counted::of(&made, invoice);
+    bounds::check(&counted.model, made.lines.len())
+        .map_err(|message| vec![Problem::error("too-large", "/lines", message)])?;
     if let Err(error) = reconciler.apply(&mut counted.model) {
         return Err(vec![
             Problem::error("vat", "/lines", error.to_string())
@@ -63,7 +65,7 @@ pub fn issue(invoice: &Invoice) -> Result<Issued, Vec<Problem>> {
     })?;
     let mut problems = differences(invoice, &made);
     if invoice.profile.has_lines() {
-        problems.extend(broken_rules(invoice, &counted));
+        problems.extend(broken_rules(invoice, &counted, made.totals.due));
     }
     let (errors, warnings): (Vec<_>, Vec<_>) = problems
         .into_iter()
@@ -74,7 +76,7 @@ pub fn issue(invoice: &Invoice) -> Result<Issued, Vec<Problem>> {
     let computed = computed(invoice, &made);
     let xml = write(invoice, made)?;
     if extended::has_elements(invoice) {
-        check_elements(&xml)?;
+        check_elements(&xml, invoice)?;
     }
     Ok(Issued {
         invoice: computed,
@@ -85,22 +87,38 @@ pub fn issue(invoice: &Invoice) -> Result<Issued, Vec<Problem>> {
 
 /// Checks the rules of what the author states by the names of elements: the model does not have it
 /// before it is read.
-fn check_elements(xml: &str) -> Result<(), Vec<Problem>> {
-    let hint = "the elements that `extended.elements` states break this rule";
-    let reading = read(xml.as_bytes()).map_err(|message| {
-        vec![Problem::error(
-            "invalid-value",
-            "/extended/elements",
-            message,
-        )]
-    })?;
+fn check_elements(xml: &str, invoice: &Invoice) -> Result<(), Vec<Problem>> {
+    let whole = "/extended/elements";
+    let reading = read(xml.as_bytes())
+        .map_err(|message| vec![Problem::error("invalid-value", whole, message)])?;
     let mut converter = Converter::default();
     converter.invoice(&reading.invoice);
     let problems = converter.problems.into_iter().chain(reading.problems);
-    let broken: Vec<_> = problems
+    let broken = problems
         .filter(|it| it.weight == Weight::Error)
-        .map(|it| it.with_hint(hint))
-        .collect();
+        .map(|problem| {
+            // Where it is in the invoice that was read; the author stated it by other names.
+            let line = problem.path.strip_prefix("/lines/");
+            let line = line.and_then(|rest| rest.split('/').next()?.parse::<usize>().ok());
+            let line = line.filter(|index| {
+                let line = invoice.lines.get(*index);
+                line.is_some_and(|it| {
+                    it.extended
+                        .as_ref()
+                        .is_some_and(|it| !it.elements.is_empty())
+                })
+            });
+            let path = match line {
+                Some(index) => format!("/lines/{index}{whole}"),
+                None => whole.to_owned(),
+            };
+            Problem {
+                message: format!("{}: {}", problem.path, problem.message),
+                path,
+                ..problem
+            }
+        });
+    let broken: Vec<_> = broken.collect();
     match broken.is_empty() {
         true => Ok(()),
         false => Err(broken),
@@ -232,68 +250,6 @@ fn difference(
     let hint = "VAT is computed once for each rate, from the sum of its lines: compute it so on \
                 the page, or show `eInvoice.totals` there";
     Some(Problem::error("difference", path, message).with_hint(hint))
-}
-
-/// The rules of the profile that `invoice` breaks, by what counts of it.
-pub(crate) fn broken_rules(invoice: &Invoice, counted: &Counted) -> Vec<Problem> {
-    // The rules of EN 16931 ask for its own identifier; the others check their own.
-    let report = invoice.profile.rules().validate(&counted.model);
-    report
-        .findings()
-        .iter()
-        .filter(|finding| finding.severity != Severity::Info)
-        .map(|finding| counted.placed(problem(finding)))
-        .filter(|problem| problem.rule != "BR-CO-25" || !has_more_terms(invoice))
-        .chain(payee_is_seller(invoice))
-        .collect()
-}
-
-/// Whether terms of payment that only EXTENDED has say when to pay, which the library does not know.
-fn has_more_terms(invoice: &Invoice) -> bool {
-    let extended = invoice.extended.iter();
-    let mut terms = extended.flat_map(|it| &it.payment_terms);
-    terms.any(|terms| terms.due_date.is_some() || terms.text.is_some())
-}
-
-/// The part of BR-17 that the library does not check: whether the payee is the seller, by its
-/// name or an identifier.
-fn payee_is_seller(invoice: &Invoice) -> Option<Problem> {
-    let (payee, seller) = (invoice.payee.as_ref()?, &invoice.seller);
-    let names = [seller.name.as_ref(), seller.trading_name.as_ref()];
-    let same_name = payee.name.as_ref().is_some_and(|name| {
-        let mut names = names.into_iter().flatten();
-        names.any(|own| own.trim() == name.trim())
-    });
-    let same_identifier = payee.identifier.as_ref().is_some_and(|identifier| {
-        let mut own = seller.identifiers.iter();
-        own.any(|own| own.id.trim() == identifier.id.trim())
-    });
-    let message = "the payee is the seller, whom the invoice has already";
-    (same_name || same_identifier).then(|| {
-        Problem::error("BR-17", "/payee", message.to_owned())
-            .with_hint("leave `payee` out, or name who is paid instead of the seller")
-    })
-}
-
-fn problem(finding: &en16931::validation::Finding) -> Problem {
-    let mut message = finding.message.clone();
-    if let Some(detail) = &finding.detail {
-        message.push_str(&format!(
-            " (expected {}, found {})",
-            detail.expected, detail.actual
-        ));
-    }
-    Problem {
-        weight: if finding.severity == Severity::Fatal {
-            Weight::Error
-        } else {
-            Weight::Warning
-        },
-        rule: finding.rule.clone(),
-        path: pointer(&finding.path),
-        message,
-        hint: finding.hint.clone(),
-    }
 }
 
 /// The XML of `made`, which is `invoice` as the standard has it.

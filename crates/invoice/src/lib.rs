@@ -22,6 +22,7 @@ mod problem;
 mod profile;
 mod read;
 mod restore;
+mod rules;
 mod xmp;
 
 pub use self::{

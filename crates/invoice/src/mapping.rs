@@ -174,7 +174,7 @@ fn pointer_of(path: &serde_path_to_error::Path) -> String {
 }
 
 /// `name` as a token of a JSON pointer.
-fn token(name: &str) -> String {
+pub(crate) fn token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 

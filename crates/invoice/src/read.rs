@@ -1,11 +1,13 @@
 //! Reads the XML of an invoice.
 
+use std::collections::HashSet;
+
 use en16931_formats::report::{Entry, Kind};
+use roxmltree::{Document, Node};
 
 use crate::{
-    Invoice, MAX_XML, Problem, Profile, Syntax, Weight, bounds, extended,
-    issue::{broken_rules, write},
-    restore,
+    Invoice, MAX_XML, Problem, Profile, Syntax, Weight, bounds, extended, issue::write, restore,
+    rules::broken_rules,
 };
 
 /// Maximum number of tags of an XML file: a tree takes a hundred times the bytes of a short tag.
@@ -13,6 +15,32 @@ const MAX_TAGS: usize = 1_000_000;
 
 /// Maximum number of attributes of a tag: the parser compares each with each.
 const MAX_ATTRIBUTES: usize = 1_000;
+
+/// Maximum number of elements beyond the first of their name in their parent, but for those of
+/// [`MANY`]: the library compares each with each.
+const MAX_REPEATED: usize = 10_000;
+
+/// Elements that an invoice may have many of.
+const MANY: [&str; 15] = [
+    "AdditionalDocumentReference",
+    "AdditionalItemProperty",
+    "AllowanceCharge",
+    "ApplicableProductCharacteristic",
+    "ApplicableTradeTax",
+    "AppliedTradeAllowanceCharge",
+    "CommodityClassification",
+    "CreditNoteLine",
+    "DesignatedProductClassification",
+    "IncludedSupplyChainTradeLineItem",
+    "InvoiceLine",
+    "PaymentMeans",
+    "SpecifiedTradeAllowanceCharge",
+    "SpecifiedTradeSettlementPaymentMeans",
+    "TaxSubtotal",
+];
+
+/// Maximum number of elements without a place that are told.
+const MAX_UNREAD: usize = 1_000;
 
 /// An invoice that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,8 +86,14 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
             "a tag of the XML has more than {MAX_ATTRIBUTES} attributes, which no invoice has"
         ));
     }
+    let text = extended::decoded(xml);
+    if text.as_deref().is_some_and(repeats_too_much) {
+        return Err(format!(
+            "the XML repeats elements more than {MAX_REPEATED} times, which no invoice does"
+        ));
+    }
     let mut found = en16931_formats::read(xml).map_err(|error| error.to_string())?;
-    bounds::check(&found.invoice)?;
+    bounds::check(&found.invoice, found.invoice.lines.len())?;
     let mut invoice = restore::invoice(&found.invoice);
     let syntax = match found.syntax {
         en16931_formats::Syntax::Ubl => Syntax::Ubl,
@@ -67,8 +101,8 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
     };
     invoice.syntax = Some(syntax);
     let is_extended = syntax == Syntax::Cii && invoice.profile == Profile::Extended;
-    let text = extended::decoded(xml).filter(|_| is_extended);
-    let reader = text.as_deref().and_then(extended::Reader::new);
+    let reader = text.as_deref().filter(|_| is_extended);
+    let reader = reader.and_then(extended::Reader::new);
     if let Some(reader) = &reader {
         reader.fields(&mut invoice, &mut found.invoice);
     }
@@ -79,7 +113,8 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
         if let Ok(collected) = extended::collected(invoice.extended.as_ref()) {
             *due = due.checked_sub(collected).unwrap_or(*due);
         }
-        problems.extend(broken_rules(&invoice, &counted));
+        let due = found.invoice.totals.due;
+        problems.extend(broken_rules(&invoice, &counted, due));
         problems.extend(extended::broken(&found.invoice, &invoice));
     }
     let lost = reader.and_then(|reader| {
@@ -95,6 +130,25 @@ pub fn read(xml: &[u8]) -> Result<Reading, String> {
     })
 }
 
+/// Whether elements are there again and again.
+fn repeats_too_much(text: &str) -> bool {
+    let Ok(document) = Document::parse(text) else {
+        return false;
+    };
+    let mut repeated = 0;
+    let mut names = HashSet::new();
+    for parent in document.descendants() {
+        names.clear();
+        for child in parent.children().filter(Node::is_element) {
+            let name = child.tag_name().name();
+            if !names.insert(name) && !MANY.contains(&name) {
+                repeated += 1;
+            }
+        }
+    }
+    repeated > MAX_REPEATED
+}
+
 /// What was not read: of `entries`, and of `lost` where it is known what the JSON has no place for.
 fn unread(entries: &[Entry], lost: Option<&extended::Difference>) -> Vec<Problem> {
     // What is stated by the names of elements has a place.
@@ -104,7 +158,8 @@ fn unread(entries: &[Entry], lost: Option<&extended::Difference>) -> Vec<Problem
         }
         _ => true,
     };
-    let entries: Vec<&Entry> = entries.iter().filter(is_lost).collect();
+    let entries = entries.iter().filter(is_lost).take(MAX_UNREAD);
+    let entries: Vec<&Entry> = entries.collect();
     let warning = |rule: &str, message| Problem {
         weight: Weight::Warning,
         rule: rule.to_owned(),

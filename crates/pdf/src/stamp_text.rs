@@ -12,26 +12,38 @@ const MAX_UNITS: usize = 200;
 /// How far the baseline is above the lower edge of what is drawn, as a part of its height.
 const BASELINE: f32 = 0.2;
 
-/// Makes a form XObject of the unit square that says `text` and draws nothing. `None` for a text
-/// without words, or with more than have codes.
+/// Makes a form XObject of the unit square that says `text` and draws nothing: its lines below each
+/// other, each in the middle. `None` for a text without words, or with more than have codes.
 pub(crate) fn text_form(document: &mut Document, text: &str) -> Option<ObjectId> {
-    let mut words: Vec<Vec<u16>> = text.split_whitespace().map(units_as_seen).collect();
-    if text.chars().find_map(direction) == Some(Direction::Left) {
-        words.reverse();
-    }
-    if words.is_empty() || words.len() > MAX_WORDS {
+    let lines = text.lines().map(words_as_seen).filter(|it| !it.is_empty());
+    let lines: Vec<Vec<Vec<u16>>> = lines.collect();
+    let count: usize = lines.iter().map(Vec::len).sum();
+    if count == 0 || count > MAX_WORDS {
         return None;
     }
     // Words are as wide as they have letters, with a space of one letter between them.
-    let units: usize = words.iter().map(Vec::len).sum();
-    let unit = 1.0 / (units + words.len() - 1) as f32;
-    let space = words.len() + 1;
-    let codes: Vec<String> = (1..space).map(|code| format!("{code:02x}")).collect();
-    let codes = codes.join(&format!("{space:02x}"));
+    let length = |line: &Vec<Vec<u16>>| line.iter().map(Vec::len).sum::<usize>() + line.len() - 1;
+    let longest = lines.iter().map(length).max().unwrap_or(1);
+    let unit = 1.0 / longest as f32;
+    let space = count + 1;
+    let height = 1.0 / lines.len() as f32;
+    let mut content = "BT\n/F 1 Tf\n".to_owned();
+    let mut first = 1;
+    for (index, line) in lines.iter().enumerate() {
+        let codes: Vec<String> = (first..first + line.len())
+            .map(|code| format!("{code:02x}"))
+            .collect();
+        first += line.len();
+        let codes = codes.join(&format!("{space:02x}"));
+        let x = (longest - length(line)) as f32 * unit / 2.0;
+        let y = ((lines.len() - 1 - index) as f32 + BASELINE) * height;
+        let _ = writeln!(content, "1 0 0 {height} {x} {y} Tm\n<{codes}> Tj");
+    }
+    content += "ET";
+    let mut words: Vec<Vec<u16>> = lines.into_iter().flatten().collect();
     words.push(vec![u16::from(b' ')]);
     let widths: Vec<f32> = words.iter().map(|word| word.len() as f32 * unit).collect();
     let font = font(document, &words, &widths);
-    let content = format!("BT\n/F 1 Tf\n0 {BASELINE} Td\n<{codes}> Tj\nET");
     let kind = dictionary! {
         "Type" => "XObject",
         "Subtype" => "Form",
@@ -39,6 +51,15 @@ pub(crate) fn text_form(document: &mut Document, text: &str) -> Option<ObjectId>
         "Resources" => dictionary! { "Font" => dictionary! { "F" => font } },
     };
     Some(document.add_object(Stream::new(kind, content.into_bytes())))
+}
+
+/// The words of a line from the left to the right.
+fn words_as_seen(line: &str) -> Vec<Vec<u16>> {
+    let mut words: Vec<Vec<u16>> = line.split_whitespace().map(units_as_seen).collect();
+    if line.chars().find_map(direction) == Some(Direction::Left) {
+        words.reverse();
+    }
+    words
 }
 
 /// Where the next letter is.

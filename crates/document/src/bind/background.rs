@@ -60,7 +60,7 @@ impl<'b> Binder<'b> {
         let watermark = spec.watermark.as_ref().and_then(|spec| {
             let text = self.below(token, |binder| {
                 binder.below("watermark", |binder| {
-                    binder.line_at("text", &spec.text, scope)
+                    binder.below("text", |binder| binder.lines(&spec.text, scope))
                 })
             });
             let body = self.named_style("body");

@@ -31,6 +31,15 @@ impl Binder<'_> {
 
     /// Evaluates a text of one line without page fields, such as a name, title or address.
     pub(super) fn line(&mut self, text: &Text, scope: &Scope<'_>) -> String {
+        let text = self.lines(text, scope);
+        match text.contains('\n') {
+            true => text.replace('\n', " "),
+            false => text,
+        }
+    }
+
+    /// Like [`line`](Self::line), but line feeds stay.
+    pub(super) fn lines(&mut self, text: &Text, scope: &Scope<'_>) -> String {
         let Some(compiled) = self.compiled.text(text) else {
             return String::new();
         };
@@ -40,8 +49,8 @@ impl Binder<'_> {
             let message = "page numbers are allowed only in inline content".to_owned();
             self.mistake("misplaced-page-number", message, scope);
         }
-        if fields || text.contains(['\n', '\t']) {
-            return text.replace(['\n', '\t'], " ").replace(is_field, "");
+        if fields || text.contains('\t') {
+            return text.replace('\t', " ").replace(is_field, "");
         }
         text
     }

@@ -218,14 +218,19 @@ impl Watermark {
     /// Height of capitals, as a fraction of the font size.
     pub const CAPITALS: f32 = 0.7;
 
+    /// Distance of lines, as a fraction of the font size: ascent and descent of Helvetica's bounding box
+    /// (Adobe Font Metrics).
+    pub const LINE: f32 = 1.156;
+
     /// Font size in points on a page of `width` by `height` points, of a text that is `text` wide
-    /// at a font size of one point.
+    /// at a font size of one point and has `lines` lines.
     #[must_use]
-    pub fn size_on(&self, (width, height): (f32, f32), text: f32) -> f32 {
+    pub fn size_on(&self, (width, height): (f32, f32), text: f32, lines: usize) -> f32 {
         let (sin, cos) = self.angle.to_radians().sin_cos();
+        let own = Self::CAPITALS + Self::LINE * lines.saturating_sub(1) as f32;
         let (wide, high) = (
-            text * cos.abs() + Self::CAPITALS * sin.abs(),
-            text * sin.abs() + Self::CAPITALS * cos.abs(),
+            text * cos.abs() + own * sin.abs(),
+            text * sin.abs() + own * cos.abs(),
         );
         let fitting = (width / wide.max(0.01)).min(height / high.max(0.01));
         let own = self.font_size;

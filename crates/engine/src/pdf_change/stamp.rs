@@ -14,7 +14,7 @@ const MAX_SIZE: f32 = 14_400.0;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct StampChange {
-    /// A line of text.
+    /// A text, of one line or several.
     pub text: Option<String>,
     /// Whether `{page}` and `{pages}` in the text are the number of the page and of all pages.
     pub numbered: bool,
@@ -161,4 +161,66 @@ fn place(name: &str) -> Option<(f32, f32)> {
         "bottom-right" => (1.0, 0.0),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+
+    fn read(stamp: Json, file: &[u8]) -> Result<StampSource, String> {
+        let stamp: StampChange =
+            serde_json::from_value(stamp).map_err(|error| error.to_string())?;
+        let read = stamp.read(&|_| Ok(file.to_vec()));
+        read.map(|(source, _)| source)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn stamps_that_contradict_themselves_are_refused() {
+        let pdf = b"%PDF-1.7";
+        for (stamp, message) in [
+            (json!({}), "either `text` or `file`"),
+            (
+                json!({"text": "A", "file": "a.pdf"}),
+                "either `text` or `file`",
+            ),
+            (json!({"file": "a.pdf", "numbered": true}), "takes `text`"),
+            (
+                json!({"file": "a.pdf", "page": 1, "eachPage": true}),
+                "no `page`",
+            ),
+            (json!({"text": "A", "eachPage": true}), "takes `file`"),
+            (
+                json!({"text": "A", "position": "middle"}),
+                "`middle` is no `position`",
+            ),
+            (json!({"text": "A", "scale": 0}), "`scale`, above 0"),
+            (
+                json!({"text": "A", "scale": 1, "width": 1}),
+                "either `scale`",
+            ),
+            (
+                json!({"text": "A", "size": [10, null], "width": 1}),
+                "either `size`",
+            ),
+            (
+                json!({"text": "A", "size": [0, null]}),
+                "above 0 and at most",
+            ),
+            (
+                json!({"text": "A", "at": [1, 2], "diagonal": true}),
+                "no `position`",
+            ),
+        ] {
+            let refused = read(stamp.clone(), pdf).expect_err("a refusal");
+            assert!(refused.contains(message), "{stamp}: {refused}");
+        }
+        let each = json!({"file": "a.pdf", "eachPage": true});
+        let refused = read(each.clone(), b"\x89PNG").expect_err("a refusal");
+        assert!(refused.contains("takes a PDF"), "{refused}");
+        let source = read(each, pdf).expect("a stamp");
+        assert!(matches!(source, StampSource::Pdf(_, StampPage::Each)));
+    }
 }

@@ -82,7 +82,7 @@ impl Writer<'_> {
         let text = watermark.text.split_whitespace().collect::<Vec<_>>();
         let text = text.join(" ");
         let natural = text_width(&text, 1.0, style.bold);
-        let size = watermark.size_on(self.page_size, natural);
+        let size = watermark.size_on(self.page_size, natural, 1);
         let (width, height) = (natural * size, size * Watermark::CAPITALS * 1.35);
         // VML turns clockwise.
         let turn = (-watermark.angle).rem_euclid(360.0);

@@ -102,6 +102,22 @@ fn texts_stand_where_pdfcpu_places_them() {
         is_about(bottom, 9.0) && is_about(top, 9.0 + 28.0),
         "{bottom} {top}"
     );
+    // Two lines, as pdfcpu reads them, stand as far from each other as its font is high.
+    for lines in ["DRAFT\\nDRAFT", "DRAFT\nDRAFT"] {
+        let both = stamped(&app, &one, "text", lines, flat);
+        let [left, bottom, right, top] = extent(&both);
+        assert!(
+            left < 6.0 && (130.0..150.0).contains(&right),
+            "{left} {right}"
+        );
+        let next = 9.0 + 40.0 * 1.156 + 28.0;
+        assert!(
+            is_about(bottom, 9.0) && is_about(top, next),
+            "{bottom} {top}"
+        );
+        let said = texts(&both).concat();
+        assert_eq!(said.matches("DRAFT").count(), 2, "{said}");
+    }
     // A quarter turn keeps to the edge.
     let up = r#"{"color": "1 0 0", "rot": "90", "pos": "l", "points": "40", "scale": "1 abs"}"#;
     let [left, bottom, right, top] = extent(&text(up));

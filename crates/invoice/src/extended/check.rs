@@ -1,5 +1,6 @@
 //! Checks of what an author states beyond the standard.
 
+use en16931::VatCategory;
 use rust_decimal::Decimal;
 
 use super::collected;
@@ -45,8 +46,20 @@ impl Converter {
             self.payment_terms(&format!("/extended/paymentTerms/{index}"), terms);
         }
         for (index, charge) in extended.logistics_charges.iter().enumerate() {
-            let path = format!("/extended/logisticsCharges/{index}/amount");
-            self.amount(&path, charge.amount);
+            let path = format!("/extended/logisticsCharges/{index}");
+            self.amount(&format!("{path}/amount"), charge.amount);
+            let category = charge.vat.category.trim();
+            match VatCategory::from_code(category) {
+                None => {
+                    let message = format!("`{category}` is no category of VAT, such as S");
+                    self.problem(&format!("{path}/vat/category"), message);
+                }
+                Some(known) if known.carries_tax() && charge.vat.rate.is_none() => {
+                    let message = format!("category {category} has a rate");
+                    self.problem(&format!("{path}/vat/rate"), message);
+                }
+                Some(_) => {}
+            }
         }
         for (index, payment) in extended.third_party_payments.iter().enumerate() {
             let path = format!("/extended/thirdPartyPayments/{index}/amount");

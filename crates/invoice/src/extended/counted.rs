@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use en16931::{AmountError, InvoiceAmount, Percentage, invoice as model};
 
-use crate::{Extended, Invoice, LineKind, Problem, convert::Converter};
+use crate::{Extended, Invoice, LineKind, Problem, Vat, convert::Converter};
 
 /// The kind of the line at `index`.
 fn kind(invoice: &Invoice, index: usize) -> LineKind {
@@ -27,6 +27,8 @@ pub(crate) struct Counted {
     lines: Vec<usize>,
     /// Number of charges that are those of the standard.
     charges: usize,
+    /// The lines that do not count, with their places.
+    others: Vec<(usize, model::InvoiceLine)>,
 }
 
 impl Counted {
@@ -34,13 +36,10 @@ impl Counted {
     pub(crate) fn of(made: &model::Invoice, invoice: &Invoice) -> Self {
         let mut model = made.clone();
         let counts = |index: &usize| kind(invoice, *index) == LineKind::Detail;
-        let lines: Vec<usize> = (0..model.lines.len()).filter(counts).collect();
-        if lines.len() < model.lines.len() {
-            let mut index = 0..;
-            model
-                .lines
-                .retain(|_| index.next().is_some_and(|index| counts(&index)));
-        }
+        let all = std::mem::take(&mut model.lines).into_iter().enumerate();
+        let (own, others): (Vec<_>, Vec<_>) = all.partition(|(index, _)| counts(index));
+        let (lines, own): (Vec<usize>, Vec<_>) = own.into_iter().unzip();
+        model.lines = own;
         let charges = model.charges.len();
         let more = invoice.extended.iter().flat_map(|it| &it.logistics_charges);
         model
@@ -63,7 +62,31 @@ impl Counted {
             model,
             lines,
             charges,
+            others,
         }
+    }
+
+    /// The lines that do not count as a model of their own, if there are some, and their places.
+    pub(crate) fn others(&self, invoice: &Invoice) -> Option<(model::Invoice, Vec<usize>)> {
+        if self.others.is_empty() {
+            return None;
+        }
+        let mut model = self.model.clone();
+        let usual = model.lines.first().map(|line| line.vat.clone());
+        let (places, mut lines): (Vec<usize>, Vec<_>) = self.others.iter().cloned().unzip();
+        for (index, line) in places.iter().zip(&mut lines) {
+            // They need neither a unit nor VAT.
+            if line.unit_code.as_str().is_empty() {
+                line.unit_code = model::Code::new("C62");
+            }
+            if invoice.lines[*index].vat == Vat::default()
+                && let Some(usual) = &usual
+            {
+                line.vat = usual.clone();
+            }
+        }
+        model.lines = lines;
+        Some((model, places))
     }
 
     /// `problem` of the model at its place in the invoice.
@@ -98,9 +121,21 @@ pub(crate) fn collected(extended: Option<&Extended>) -> Result<InvoiceAmount, Am
 
 /// Gives each group the sum of its sub-lines.
 pub(crate) fn sum_groups(made: &mut model::Invoice, invoice: &Invoice, converter: &mut Converter) {
-    let ids: HashMap<String, usize> = (made.lines.iter().enumerate())
-        .map(|(index, line)| (line.id.trim().to_owned(), index))
-        .collect();
+    let has_parts = (0..made.lines.len())
+        .any(|index| parent(invoice, index).is_some() || kind(invoice, index) == LineKind::Group);
+    if !has_parts {
+        return;
+    }
+    let mut ids: HashMap<String, usize> = HashMap::new();
+    for (index, line) in made.lines.iter().enumerate() {
+        if ids.insert(line.id.trim().to_owned(), index).is_some() {
+            let message = format!(
+                "two lines have the number `{}`: sub-lines need one",
+                line.id
+            );
+            converter.problem(&format!("/lines/{index}/id"), message);
+        }
+    }
     let mut sums: HashMap<usize, InvoiceAmount> = HashMap::new();
     // Sub-lines stand behind what they are part of.
     for index in (0..made.lines.len()).rev() {
@@ -133,10 +168,15 @@ pub(crate) fn sum_groups(made: &mut model::Invoice, invoice: &Invoice, converter
             }
             Some(_) => {}
             None => {
-                let message = format!("no line before this one has the number `{id}`");
-                let problem =
-                    Problem::error("BR-FXEXT-11", format!("{path}/extended/parent"), message)
-                        .with_hint("put sub-lines behind the line that they are part of");
+                let (rule, message) = match ids.contains_key(id) {
+                    true => (
+                        "invalid-value",
+                        format!("the line `{id}` is not before its part"),
+                    ),
+                    false => ("BR-FXEXT-11", format!("no line has the number `{id}`")),
+                };
+                let problem = Problem::error(rule, format!("{path}/extended/parent"), message)
+                    .with_hint("put sub-lines behind the line that they are part of");
                 converter.problems.push(problem);
             }
         }

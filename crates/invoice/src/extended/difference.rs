@@ -22,8 +22,10 @@ const MAX_CHILDREN: usize = 1_000;
 const MAX_LOST: usize = 100;
 
 /// Collects what has no place.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Difference {
+    /// The currency of amounts that say none.
+    currency: String,
     /// Names of elements that neither fields nor elements by their names can say, and of those around
     /// them.
     names: BTreeSet<String>,
@@ -32,6 +34,14 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
+    pub(super) fn new(currency: &str) -> Self {
+        Self {
+            currency: currency.to_owned(),
+            names: BTreeSet::new(),
+            ways: BTreeSet::new(),
+        }
+    }
+
     /// Whether the element at the end of `path` or one in it is lost.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.names.contains(last(path))
@@ -96,7 +106,7 @@ impl Difference {
                 (!more.is_empty()).then_some(Json::Object(more))
             }
             (Some(written), _) => {
-                if !is_same(*first, written) {
+                if !self.is_same(*first, written) {
                     self.lose(*first);
                 }
                 None
@@ -117,7 +127,7 @@ impl Difference {
             let window = unused.len().saturating_sub(WINDOW)..unused.len();
             let found = unused[window.clone()]
                 .iter()
-                .rposition(|it| contains(*node, *it));
+                .rposition(|it| self.contains(*node, *it));
             let Some(found) = found else {
                 rest.push(*node);
                 continue;
@@ -156,6 +166,39 @@ impl Difference {
         value
     }
 
+    /// Whether two elements, of which the second has none or one level of its own, say the same.
+    fn is_same(&self, read: Node<'_, '_>, written: Node<'_, '_>) -> bool {
+        if let Some(inner) = elements(read).next() {
+            return elements(written)
+                .next()
+                .is_some_and(|written| self.is_same(inner, written));
+        }
+        let (own, other) = (text_of(read), text_of(written));
+        let number = |text: &str| Number::parse(text).ok();
+        let texts = own == other || number(&own).is_some_and(|it| number(&other) == Some(it));
+        let is_usual = |name: &str, value: &str| name == "currencyID" && value == self.currency;
+        let mut attributes = read
+            .attributes()
+            .filter(|it| !is_usual(it.name(), it.value()));
+        texts && attributes.all(|it| written.attribute(it.name()) == Some(it.value()))
+    }
+
+    /// Whether `read` has all that `written` has.
+    fn contains(&self, read: Node<'_, '_>, written: Node<'_, '_>) -> bool {
+        let parts: Vec<_> = elements(written).collect();
+        if parts.is_empty() {
+            return elements(read).next().is_none() && self.is_same(read, written);
+        }
+        let own: Vec<_> = elements(read).take(MAX_CHILDREN + 1).collect();
+        if own.len().max(parts.len()) > MAX_CHILDREN {
+            return false;
+        }
+        parts.into_iter().all(|part| {
+            let mut same = own.iter().filter(|it| it.tag_name() == part.tag_name());
+            same.any(|it| self.contains(*it, part))
+        })
+    }
+
     fn lose(&mut self, node: Node<'_, '_>) {
         let name = |node: Node<'_, '_>| node.tag_name().name().to_owned();
         let inner = node.descendants().filter(Node::is_element);
@@ -192,37 +235,6 @@ fn text_of(node: Node<'_, '_>) -> String {
     let parts = node.children().filter(Node::is_text);
     let text: String = parts.filter_map(|it| it.text()).collect();
     text.trim().to_owned()
-}
-
-/// Whether two elements, of which the second has none or one level of its own, say the same.
-fn is_same(read: Node<'_, '_>, written: Node<'_, '_>) -> bool {
-    if let Some(inner) = elements(read).next() {
-        return elements(written)
-            .next()
-            .is_some_and(|written| is_same(inner, written));
-    }
-    let (own, other) = (text_of(read), text_of(written));
-    let number = |text: &str| Number::parse(text).ok();
-    let texts = own == other || number(&own).is_some_and(|it| number(&other) == Some(it));
-    // Amounts are in the currency of the invoice.
-    let mut attributes = read.attributes().filter(|it| it.name() != "currencyID");
-    texts && attributes.all(|it| written.attribute(it.name()) == Some(it.value()))
-}
-
-/// Whether `read` has all that `written` has.
-fn contains(read: Node<'_, '_>, written: Node<'_, '_>) -> bool {
-    let parts: Vec<_> = elements(written).collect();
-    if parts.is_empty() {
-        return elements(read).next().is_none() && is_same(read, written);
-    }
-    let own: Vec<_> = elements(read).take(MAX_CHILDREN + 1).collect();
-    if own.len().max(parts.len()) > MAX_CHILDREN {
-        return false;
-    }
-    parts.into_iter().all(|part| {
-        let mut same = own.iter().filter(|it| it.tag_name() == part.tag_name());
-        same.any(|it| contains(*it, part))
-    })
 }
 
 /// An element as an author would state it; none where that does not say all of it.

@@ -14,7 +14,7 @@ use super::{
     schema::{Kind, Rule, WHOLE, rules},
     tree::Element,
 };
-use crate::{Number, Problem};
+use crate::{Number, Problem, mapping::token};
 
 /// Elements that fields of the invoice have, since totals depend on them.
 const OF_FIELDS: [(&str, &str); 8] = [
@@ -33,6 +33,9 @@ pub(super) fn field_of(name: &str) -> Option<&'static str> {
     let found = OF_FIELDS.iter().find(|it| it.0 == name);
     found.map(|it| it.1)
 }
+
+/// Maximum number of problems that are told.
+const MAX_PROBLEMS: usize = 100;
 
 /// Puts what is stated into a tree.
 pub(super) struct Adder {
@@ -56,7 +59,10 @@ impl Adder {
         path: &str,
     ) {
         for (name, value) in stated {
-            let path = format!("{path}/{name}");
+            if self.problems.len() >= MAX_PROBLEMS {
+                return;
+            }
+            let path = format!("{path}/{}", token(name));
             let Some((place, _)) = rules(of).iter().enumerate().find(|it| it.1.name == name) else {
                 let names: Vec<&str> = rules(of).iter().map(|it| it.name).collect();
                 let message = format!(
@@ -72,15 +78,15 @@ impl Adder {
                 self.problem(&path, message);
                 continue;
             }
-            let values = match value {
-                Json::Array(items) => items.as_slice(),
-                one => slice::from_ref(one),
+            let (values, is_list) = match value {
+                Json::Array(items) => (items.as_slice(), true),
+                one => (slice::from_ref(one), false),
             };
             let prefix = if of == WHOLE { "rsm" } else { "ram" };
             if values.is_empty() {
                 self.problem(&path, "the list is empty: leave it out".to_owned());
             }
-            self.add_all(element, of, place, prefix, values, &path);
+            self.add_all(element, (of, place), prefix, (values, is_list), &path);
         }
     }
 
@@ -88,21 +94,25 @@ impl Adder {
     fn add_all(
         &mut self,
         element: &mut Element,
-        of: &'static str,
-        place: usize,
+        (of, place): (&'static str, usize),
         prefix: &str,
-        values: &[Json],
+        (values, is_list): (&[Json], bool),
         path: &str,
     ) {
+        let at = |index: usize| match is_list {
+            true => format!("{path}/{index}"),
+            false => path.to_owned(),
+        };
         let rule = &rules(of)[place];
         if rule.most == 1
             && let [value] = values
             && let Some(own) = element.child(rule.name)
         {
+            let path = at(0);
             match (rule.kind, value) {
-                (Kind::Type(inner), Json::Object(stated)) => self.add(own, inner, stated, path),
-                (Kind::Type(_), _) => self.no_object(path, rule),
-                _ => self.problem(path, "a field of the invoice states it already".to_owned()),
+                (Kind::Type(inner), Json::Object(stated)) => self.add(own, inner, stated, &path),
+                (Kind::Type(_), _) => self.no_object(&path, rule),
+                _ => self.problem(&path, "a field of the invoice states it already".to_owned()),
             }
             return;
         }
@@ -121,13 +131,7 @@ impl Adder {
         let made: Vec<Element> = values
             .iter()
             .enumerate()
-            .filter_map(|(index, value)| {
-                let path = match values.len() {
-                    1 => path.to_owned(),
-                    _ => format!("{path}/{index}"),
-                };
-                self.element(rule, name.clone(), value, &path)
-            })
+            .filter_map(|(index, value)| self.element(rule, name.clone(), value, &at(index)))
             .collect();
         let order = |child: &Element| rules(of).iter().position(|it| it.name == child.local());
         let mut children = element.children.iter();
@@ -203,7 +207,6 @@ fn content_of(
 ) -> Result<Element, String> {
     let allowed: &[&str] = match kind {
         Kind::Text(names) | Kind::Number(names) => names,
-        Kind::Date(_) => &["format"],
         Kind::File => &["mimeCode", "filename"],
         _ => &[],
     };
@@ -226,7 +229,13 @@ fn content_of(
     }
     let mut made = Element::text(name, text);
     match kind {
-        Kind::Number(_) => made.text = Number::parse(&made.text)?.0.normalize().to_string(),
+        Kind::Number(_) => {
+            let number = Number::parse(&made.text)?;
+            // All of its digits, but no exponent.
+            if made.text.contains(['e', 'E', '+', '_']) {
+                made.text = number.0.normalize().to_string();
+            }
+        }
         Kind::Indicator => {
             if !matches!(made.text.as_str(), "true" | "false") {
                 return Err(format!("`{}` is neither true nor false", made.text));
@@ -235,14 +244,15 @@ fn content_of(
             made.children.push(inner);
         }
         Kind::Date(inner) => {
-            let mut text = std::mem::take(&mut made.text);
-            if attributes.is_empty() {
-                let day = text.get(..10).unwrap_or(&text);
-                let date = Date::parse(day)
-                    .map_err(|_| format!("`{text}` is not a date: write it as 2026-11-26"))?;
-                text = date.to_string().replace('-', "");
-                attributes.push(("format".to_owned(), "102".to_owned()));
-            }
+            let text = std::mem::take(&mut made.text);
+            let day = match text.as_bytes().get(10) {
+                Some(b'T' | b' ') => &text[..10],
+                _ => &text,
+            };
+            let date = Date::parse(day)
+                .map_err(|_| format!("`{text}` is not a date: write it as 2026-11-26"))?;
+            let text = date.to_string().replace('-', "");
+            attributes.push(("format".to_owned(), "102".to_owned()));
             let mut inner = Element::text(inner.to_owned(), text);
             inner.attributes = std::mem::take(&mut attributes);
             made.children.push(inner);

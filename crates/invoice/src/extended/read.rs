@@ -12,8 +12,8 @@ use super::{
     schema::{LINE, WHOLE},
 };
 use crate::{
-    Address, Extended, ExtendedLine, ExtendedParty, Invoice, LineKind, LogisticsCharge, Number,
-    PaymentDiscount, PaymentTerms, Preceding, ThirdPartyPayment, Vat,
+    Address, Extended, ExtendedLine, ExtendedParty, Invoice, Line, LineKind, LogisticsCharge,
+    Number, PaymentDiscount, PaymentTerms, Preceding, ThirdPartyPayment, Vat,
 };
 
 /// The XML of an invoice of the profile.
@@ -58,7 +58,9 @@ impl<'a> Reader<'a> {
         });
         invoice.preceding.extend(more);
         invoice.extended = (extended != Extended::default()).then_some(extended);
-        for (node, line) in lines(root).zip(&mut invoice.lines) {
+        let models = model.lines.iter_mut();
+        for ((node, line), model) in lines(root).zip(&mut invoice.lines).zip(models) {
+            without_measures(node, line, model);
             let document = child(node, "AssociatedDocumentLineDocument");
             let text = |name| content(document?, name);
             let kind = text("LineStatusReasonCode");
@@ -80,7 +82,8 @@ impl<'a> Reader<'a> {
                     "SpecifiedLineTradeSettlement",
                     "SpecifiedTradeSettlementLineMonetarySummation",
                 );
-                line.price = line.price.filter(|_| price.is_some());
+                let is_group = extended.kind == Some(LineKind::Group);
+                line.price = line.price.filter(|_| price.is_some() && !is_group);
                 line.quantity = line.quantity.filter(|_| quantity.is_some());
                 line.unit = line.unit.take().filter(|_| quantity.is_some());
                 line.net = line.net.filter(|_| sum.is_some());
@@ -95,7 +98,8 @@ impl<'a> Reader<'a> {
     /// Adds what `written`, the XML of `invoice`, lacks of this one by the names of its elements. Gives
     /// what cannot be stated so.
     pub(crate) fn elements(&self, written: &str, invoice: &mut Invoice) -> Difference {
-        let mut difference = Difference::default();
+        let currency = invoice.currency.clone().unwrap_or_default();
+        let mut difference = Difference::new(&currency);
         let root = self.document.root_element();
         let Ok(written) = Document::parse(written) else {
             return difference;
@@ -113,6 +117,21 @@ impl<'a> Reader<'a> {
             }
         }
         difference
+    }
+}
+
+/// Takes the attributes of an item away that have a measure and no value, which only this profile has.
+fn without_measures(node: Node<'_, '_>, line: &mut Line, model: &mut model::InvoiceLine) {
+    let product = child(node, "SpecifiedTradeProduct").into_iter();
+    let found = product.flat_map(|it| children(it, "ApplicableProductCharacteristic"));
+    let has_value: Vec<bool> = found.map(|it| child(it, "Value").is_some()).collect();
+    if has_value.len() == line.attributes.len() && has_value.contains(&false) {
+        let mut index = 0..;
+        let mut keep = || index.next().and_then(|at: usize| has_value.get(at)) == Some(&true);
+        line.attributes.retain(|_| keep());
+        let mut index = 0..;
+        let mut keep = || index.next().and_then(|at: usize| has_value.get(at)) == Some(&true);
+        model.item.attributes.retain(|_| keep());
     }
 }
 

@@ -98,7 +98,10 @@ impl Element {
         made.push('<');
         made.push_str(&self.name);
         for (name, value) in &self.attributes {
-            made.push_str(&format!(" {name}=\"{}\"", quoted(value)));
+            made.push_str(&format!(
+                " {name}=\"{}\"",
+                quoted(value).replace('\n', "&#10;").replace('\t', "&#9;")
+            ));
         }
         if self.children.is_empty() && self.text.is_empty() {
             made.push_str("/>\n");
@@ -123,10 +126,12 @@ impl Element {
 /// `text` for XML, without the control characters that it does not have.
 fn quoted(text: &str) -> String {
     let lawful = |one: &char| {
-        matches!(one, '\n' | '\t') || !(one.is_control() || matches!(one, '\u{fffe}' | '\u{ffff}'))
+        matches!(one, '\n' | '\t' | '\r')
+            || !(one.is_control() || matches!(one, '\u{fffe}' | '\u{ffff}'))
     };
     let text: String = text.chars().filter(lawful).collect();
     escaped(&text)
         .replace('"', "&quot;")
         .replace('\'', "&apos;")
+        .replace('\r', "&#13;")
 }

@@ -172,7 +172,7 @@ fn a_discount_of_the_first_terms_stays_theirs() {
 }
 
 /// An invoice with a set of two things and its transport.
-fn set() -> Json {
+pub(crate) fn set() -> Json {
     let mut value = sample("extended");
     value["lines"] = json!([
         {"name": "Set", "extended": {"kind": "group"}},
@@ -285,7 +285,7 @@ fn what_is_wrong_with_sub_lines_is_told_at_its_place() {
         (
             "/extended/logisticsCharges/0/vat/rate",
             json!(null),
-            "/lines",
+            "/extended/logisticsCharges/0/vat/rate",
         ),
         (
             "/extended/thirdPartyPayments/0/amount",

@@ -3,6 +3,7 @@
 mod elements;
 mod extended;
 mod invoices;
+mod strange;
 
 use platen_invoice::{Invoice, Problem, invoice_of, issue};
 use serde_json::{Value as Json, json};

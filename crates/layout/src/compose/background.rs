@@ -49,26 +49,30 @@ impl Composer<'_> {
         page.items = items;
     }
 
-    /// The text as outlines, so that it is no text for readers, about the middle of the page.
+    /// The text as outlines, so that it is no text for readers, about the middle of the page; its lines
+    /// below each other, each in the middle.
     fn watermark(&mut self, watermark: &Watermark, page: &Page) -> Option<Item> {
         let color = self.style(watermark.style).color;
-        let (commands, width) = self
-            .text
-            .shaper
-            .outline_text(&watermark.text, &self.text.styles[watermark.style]);
+        let style = &self.text.styles[watermark.style];
+        let lines: Vec<_> = (watermark.text.lines())
+            .map(|line| self.text.shaper.outline_text(line, style))
+            .collect();
+        let widest = lines.iter().map(|it| it.1).fold(0.0, f32::max);
         let (sin, cos) = watermark.angle.to_radians().sin_cos();
-        let size = watermark.size_on((page.width, page.height), width);
-        let turn = |x: f32, y: f32| {
-            let (dx, dy) = (
-                (x - width / 2.0) * size,
-                (y + Watermark::CAPITALS / 2.0) * size,
-            );
-            (
-                page.width / 2.0 + dx * cos + dy * sin,
-                page.height / 2.0 - dx * sin + dy * cos,
-            )
-        };
-        let commands: Vec<PathCommand> = commands.iter().map(|it| it.moved(turn)).collect();
+        let size = watermark.size_on((page.width, page.height), widest, lines.len());
+        let mut commands: Vec<PathCommand> = Vec::new();
+        for (index, (outline, width)) in lines.iter().enumerate() {
+            let below = index as f32 - (lines.len() - 1) as f32 / 2.0;
+            let baseline = below * Watermark::LINE + Watermark::CAPITALS / 2.0;
+            let turn = |x: f32, y: f32| {
+                let (dx, dy) = ((x - width / 2.0) * size, (y + baseline) * size);
+                (
+                    page.width / 2.0 + dx * cos + dy * sin,
+                    page.height / 2.0 - dx * sin + dy * cos,
+                )
+            };
+            commands.extend(outline.iter().map(|it| it.moved(turn)));
+        }
         if commands.is_empty() {
             return None;
         }

@@ -14,7 +14,7 @@ use crate::command::font_arguments::FontArguments;
 pub(super) struct StampArguments {
     #[command(flatten)]
     pub(super) files: Files,
-    /// A line of text.
+    /// A text, of one line or several.
     #[arg(long, conflicts_with = "file")]
     text: Option<String>,
     /// `{page}` and `{pages}` in the text are the number of the page and of all pages.
