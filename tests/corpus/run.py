@@ -10,6 +10,7 @@ An operation makes a file that qpdf and poppler open, or ends with an error that
 signal, no more than a minute, no more than 2 GB. Where the original can be read, the result has its
 pages, and the operations that do not change what pages show leave its words and its pixels as they are.
 After a redaction of the word in the middle of page 1, poppler finds nothing there, and all letters elsewhere.
+What `sign` and `timestamp` add holds, as `verify` says; openssl is the authority of timestamps.
 With `--verapdf JARS`, veraPDF says whether what `archive` made is PDF/A-2b.
 Prints what went wrong, then a table. Exits with 1 if anything did.
 """
@@ -18,6 +19,7 @@ import argparse
 import concurrent.futures
 import hashlib
 import html
+import http.server
 import json
 import os
 import re
@@ -25,6 +27,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -53,6 +56,7 @@ WHOLE = {
     "metadata": (["--metadata", "{folder}/metadata.json"], SAME, True),
     "optimize": ([], SAME, True),
     "sign": (["--key", "{shared}/key.pem"], SAME, True),
+    "timestamp": (["--timestamp-url", "{clock}"], SAME, True),
     "encrypt": (["--user-password-file", "{folder}/password"], SAME, True),
     "decrypt": (["--password-file", "{folder}/password"], SAME, True),
     "archive": (["--standard", "pdf-a-2b"], SAME, False),
@@ -62,6 +66,22 @@ WHOLE = {
 AFTER = {"change-detach": "attach", "decrypt": "encrypt"}
 COMPOSE = [{"do": "compose", "size": [842, 595], "placements": [
     {"scale": 0.5}, {"scale": 0.5, "at": [421, 0], "rotation": 30}]}]
+# An authority of timestamps, for openssl.
+AUTHORITY = """[req]
+distinguished_name=dn
+[dn]
+[stamper]
+basicConstraints=CA:FALSE
+keyUsage=critical,digitalSignature
+extendedKeyUsage=critical,timeStamping
+[tsa]
+default_tsa=here
+[here]
+serial=serial
+signer_digest=sha256
+default_policy=1.2.3
+digests=sha256
+"""
 # What is known to be marked as wrong: operation and file, two spaces, and why.
 KNOWN = Path(__file__).with_name("known.txt")
 WORD = re.compile(r'<word xMin="([^"]*)" yMin="([^"]*)" xMax="([^"]*)" yMax="([^"]*)">([^<]*)<')
@@ -78,7 +98,7 @@ def run(command, seconds=SECONDS):
     """Status (None after a timeout), both outputs as bytes, and the greatest memory in bytes."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, preexec_fn=limited)
-        timer = concurrent.futures.thread.threading.Timer(seconds, child.kill)
+        timer = threading.Timer(seconds, child.kill)
         timer.start()
         _, status, usage = os.wait4(child.pid, 0)
         timed_out = not timer.is_alive()
@@ -132,6 +152,31 @@ def wrong_end(status, err, memory):
     return None
 
 
+class Clock(http.server.BaseHTTPRequestHandler):
+    """Answers requests for timestamps by openssl, one at a time as it counts in a file."""
+
+    folder, turn = None, threading.Lock()
+
+    def do_POST(self):
+        query = self.rfile.read(int(self.headers["Content-Length"]))
+        with self.turn:
+            (self.folder / "query").write_bytes(query)
+            openssl(self.folder, "ts -reply -config openssl.cnf -queryfile query -signer clock.crt -inkey clock.key -out reply")
+            reply = (self.folder / "reply").read_bytes()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/timestamp-reply")
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+    def log_message(self, *_):
+        pass
+
+
+def openssl(folder, line):
+    subprocess.run(["openssl", *line.split()], check=True, capture_output=True, cwd=folder)
+
+
 class Corpus:
     def __init__(self, platen, shared, part):
         """`part` is which operations run on a file, beginning with its number, and of how many."""
@@ -142,10 +187,18 @@ class Corpus:
         self.archival = {}
         self.must("render", EXAMPLE / "template.json", EXAMPLE / "data.json", "-o", shared / "invoice.pdf")
         self.must("pdf", "attachments", shared / "invoice.pdf", "-o", shared)
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=Corpus",
-             "-keyout", shared / "key", "-out", shared / "certificate"], check=True, capture_output=True)
-        (shared / "key.pem").write_bytes((shared / "certificate").read_bytes() + (shared / "key").read_bytes())
+        (shared / "openssl.cnf").write_text(AUTHORITY)
+        (shared / "serial").write_text("01\n")
+        new = "req -x509 -config openssl.cnf -newkey rsa:2048 -nodes -days 2"
+        openssl(shared, f"{new} -subj /CN=Corpus -keyout key -out certificate")
+        openssl(shared, f"{new} -subj /CN=Clock -extensions stamper -keyout clock.key -out clock.crt")
+        text = {name: (shared / name).read_text() for name in ("certificate", "key", "clock.crt")}
+        (shared / "key.pem").write_text(text["certificate"] + text["key"])
+        (shared / "trust.pem").write_text(text["certificate"] + text["clock.crt"])
+        Clock.folder = shared
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Clock)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.clock = f"http://127.0.0.1:{server.server_port}/"
 
     def must(self, *arguments):
         subprocess.run([self.platen, *arguments, "-q"], check=True, cwd=EXAMPLE)
@@ -204,7 +257,7 @@ class Corpus:
 
     def change(self, name, file, folder, original, mistakes, outcomes):
         arguments, part, same = WHOLE[name]
-        arguments = [argument.format(folder=folder, shared=self.shared) for argument in arguments]
+        arguments = [argument.format(folder=folder, shared=self.shared, clock=self.clock) for argument in arguments]
         source = file
         if name in AFTER:
             source = folder / f"{AFTER[name]}.pdf"
@@ -219,6 +272,10 @@ class Corpus:
             made = sorted(out.iterdir())[:3] if out.is_dir() else [out]
             for one in made:
                 wrong = wrong or self.judge(name, one, part, same, original)
+            if name in ("sign", "timestamp") and b"/ByteRange" not in file.read_bytes():
+                trust = str(self.shared / "trust.pem")
+                held, said, _, _ = run([self.platen, "pdf", "verify", str(out), "--trust", trust])
+                wrong = wrong or (None if held == 0 else f"does not hold: {said[-300:]!r}")
             if name == "archive":
                 number = len(self.archival)
                 self.archival[str(out.replace(self.shared / f"archival-{number}.pdf"))] = file
