@@ -1,11 +1,13 @@
-//! What is drawn on the pages of PDF files: a line of text as outlines in any script, a picture, or
+//! What is drawn on the pages of PDF files: a text as outlines in any script, a picture, or
 //! a page of another file.
 
 use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use platen_document::{Color, bound::Watermark};
-use platen_pdf::{Anchored, Extent, NumberedText, Piece, Place, Selection, Stamp, StampPage, Turn};
+use platen_pdf::{
+    Anchored, Extent, NumberedText, Piece, Place, Selection, Stamp, StampPage, TextLook, Turn,
+};
 use platen_render::{Format, RenderOptions};
 use serde_json::json;
 
@@ -64,6 +66,14 @@ pub struct StampLook {
     pub font_size: Option<f32>,
     /// Color of a text.
     pub color: Color,
+    /// Whether a text is bold.
+    pub bold: bool,
+    /// Whether a text is italic.
+    pub italic: bool,
+    /// Where the shorter lines of a text stand: from 0, the left, to 1; where the stamp does without it.
+    pub align: Option<f32>,
+    /// Descent and ascent of a line in ems, for a text that is `anchored`.
+    pub line: (f32, f32),
     /// From 0, which is invisible, to 1.
     pub opacity: f32,
     /// How it is turned.
@@ -93,6 +103,10 @@ impl Default for StampLook {
             font: None,
             font_size: None,
             color: Color::from_rgb(0x80_8080),
+            bold: true,
+            italic: false,
+            align: None,
+            line: LINE,
             opacity: 1.0,
             turn: Turn::Degrees(0.0),
             position: (0.5, 0.5),
@@ -126,10 +140,10 @@ impl Engine {
         };
         let measure = Measure::of(&source, &look);
         let (file, page) = match source {
-            StampSource::Text(text) => {
-                let look = (look.font.as_deref(), look.font_size, look.color.to_string());
-                (self.text(&text, look, options)?, StampPage::Number(1))
-            }
+            StampSource::Text(text) => (
+                self.text(&text, &text_look(&look), options)?,
+                StampPage::Number(1),
+            ),
             StampSource::Numbered(_) => (Vec::new(), StampPage::Number(1)),
             StampSource::Picture(bytes) => (self.picture(&bytes, options)?, StampPage::Number(1)),
             StampSource::Pdf(bytes, page) => (bytes, page),
@@ -158,23 +172,21 @@ impl Engine {
         line: &str,
         options: &RenderOptions,
     ) -> Result<Vec<u8>, platen_pdf::Error> {
-        let look = (text.font.as_deref(), text.font_size, text.color.clone());
-        self.text(line, look, options).map_err(|error| {
+        self.text(line, &text.look, options).map_err(|error| {
             tracing::debug!(%error, "the text of a stamp cannot be set");
             platen_pdf::Error::BadStamp("has a text that cannot be set")
         })
     }
 
-    /// A PDF with one page, on which nothing but `text` is drawn, somewhere: in a font family, size and
-    /// color.
-    fn text(
-        &self,
-        text: &str,
-        (font, font_size, color): (Option<&str>, Option<f32>, String),
-        options: &RenderOptions,
-    ) -> Result<Vec<u8>, Error> {
+    /// A PDF with one page, on which nothing but `text` is drawn, somewhere.
+    fn text(&self, text: &str, look: &TextLook, options: &RenderOptions) -> Result<Vec<u8>, Error> {
         let lines = check_text(text)?;
-        let size = size_of_text(font_size);
+        let size = size_of_text(look.font_size);
+        let align = match look.across {
+            across if across < 0.25 => "left",
+            across if across > 0.75 => "right",
+            _ => "center",
+        };
         // Large enough for any characters; what is drawn counts, and not the page.
         let longest = lines.lines().map(|line| line.chars().count()).max();
         let width = (longest.unwrap_or_default() as f32 + 2.0) * size * 1.6;
@@ -187,12 +199,12 @@ impl Engine {
                 "margins": "0pt",
                 "background": {"watermark": {
                     "text": "{{ text }}", "fontSize": format!("{size}pt"), "angle": 0,
-                    "color": color,
+                    "color": look.color, "bold": look.bold, "italic": look.italic, "align": align,
                 }},
             },
             "body": [{"type": "spacer", "height": "1pt"}],
         });
-        if let Some(font) = font.filter(|font| self.has_family(font)) {
+        if let Some(font) = look.font.as_deref().filter(|font| self.has_family(font)) {
             template["theme"] = json!({"styles": {"body": {"fontFamily": font}}});
         }
         self.sheet(template.to_string(), json!({"text": lines}), options)
@@ -254,7 +266,7 @@ impl Measure {
                 let size = size_of_text(look.font_size);
                 // The sheet has the middle of capitals in its own middle.
                 let baseline = Watermark::CAPITALS / 2.0;
-                let (below, above) = (LINE.0 + baseline, LINE.1 - baseline);
+                let (below, above) = (look.line.0 + baseline, look.line.1 - baseline);
                 let more = more_lines(&text_of(source)) / 2.0;
                 let line = Extent::Line((below + more) * size, (above + more) * size);
                 (line, Some(-PART), 1.0, true)
@@ -300,8 +312,25 @@ impl Measure {
                 offset: look.offset,
                 size: look.size,
                 scale,
+                fits: self.is_text && look.scale.is_none(),
             },
         }
+    }
+}
+
+/// How the text of a stamp looks.
+fn text_look(look: &StampLook) -> TextLook {
+    let place = match look.corner {
+        Some(_) => 0.5,
+        None => look.position.0,
+    };
+    TextLook {
+        font: look.font.clone(),
+        font_size: look.font_size,
+        color: look.color.to_string(),
+        bold: look.bold,
+        italic: look.italic,
+        across: look.align.unwrap_or(place),
     }
 }
 
@@ -356,9 +385,7 @@ fn check_text(text: &str) -> Result<String, Error> {
 fn numbered(pieces: &[Piece], look: &StampLook) -> Result<NumberedText, Error> {
     let text = NumberedText {
         pieces: pieces.to_vec(),
-        font: look.font.clone(),
-        font_size: look.font_size,
-        color: look.color.to_string(),
+        look: text_look(look),
     };
     check_text(&text.on(LONGEST_NUMBER, LONGEST_NUMBER))?;
     Ok(text)

@@ -14,7 +14,7 @@ use platen_server::{
 };
 use serde_json::{Map, Value as Json};
 
-use crate::{changes::selection, core_font::liberation_family, form::Form, value::Values};
+use crate::{changes::selection, core_font::core_font, form::Form, value::Values};
 
 /// Largest number of drawings of one kind.
 const MAX_COUNT: usize = 100;
@@ -145,6 +145,7 @@ fn usual_look() -> StampLook {
     StampLook {
         turn: Turn::Upwards,
         anchored: true,
+        bold: false,
         ..StampLook::default()
     }
 }
@@ -186,7 +187,21 @@ fn whole_name(name: &str) -> Option<&'static str> {
 fn set(look: &mut StampLook, name: &str, text: &str) -> Option<()> {
     let number = || text.parse::<f32>().ok().filter(|number| number.is_finite());
     match whole_name(name)? {
-        "fontname" => look.font = Some(liberation_family(text).unwrap_or(text).to_owned()),
+        "fontname" => match core_font(text) {
+            Some(font) => {
+                look.font = Some(font.family.to_owned());
+                (look.bold, look.italic, look.line) = (font.bold, font.italic, font.line);
+            }
+            None => look.font = Some(text.to_owned()),
+        },
+        "aligntext" => {
+            look.align = Some(match text.to_ascii_lowercase().as_str() {
+                "l" | "left" => 0.0,
+                "c" | "center" => 0.5,
+                "r" | "right" => 1.0,
+                _ => return None,
+            });
+        }
         "points" => look.font_size = Some(number().filter(|it| (1.0..=500.0).contains(it))?),
         "color" | "fillcolor" | "strokecolor" => look.color = color(text)?,
         "opacity" => look.opacity = number().filter(|it| (0.0..=1.0).contains(it))?,

@@ -9,7 +9,7 @@ const MAX_GROUPS: usize = 100;
 /// Maximum number of JSON values of an invoice.
 pub(crate) const MAX_VALUES: usize = 500_000;
 
-/// Says which bound `invoice`, with `lines` lines of which these count, exceeds.
+/// Says which bound `invoice` exceeds; `lines` is the number of all lines, whether they count or not.
 pub(crate) fn check(invoice: &model::Invoice, lines: usize) -> Result<(), String> {
     if lines > MAX_LINES {
         return Err(format!("an invoice has at most {MAX_LINES} lines"));

@@ -7,7 +7,7 @@ use en16931::{
 
 use crate::{Invoice, Problem, Vat, Weight, extended::Counted, place::pointer};
 
-/// Rules about the VAT of lines, whose sums and rates only concern lines that count.
+/// Rules about VAT: of lines that do not count, only the rate (`-05`) is looked at.
 const OF_VAT: [&str; 10] = [
     "BR-S-", "BR-Z-", "BR-E-", "BR-AE-", "BR-IC-", "BR-G-", "BR-O-", "BR-AF-", "BR-AG-", "BR-B-",
 ];
@@ -67,7 +67,7 @@ fn broken_by_others(invoice: &Invoice, counted: &Counted) -> Vec<Problem> {
     let found = findings(invoice, &model);
     let of_lines = found.iter().filter(|finding| {
         let is_of_vat = OF_VAT.iter().any(|it| finding.rule.starts_with(it));
-        finding.path.group == Group::Line && !is_of_vat
+        finding.path.group == Group::Line && (!is_of_vat || finding.rule.ends_with("-05"))
     });
     let mut problems: Vec<Problem> = of_lines.map(problem).filter_map(place).collect();
     let lines = counted.model.lines.iter().map(|it| &it.vat);
@@ -82,9 +82,15 @@ fn broken_by_others(invoice: &Invoice, counted: &Counted) -> Vec<Problem> {
         let vat = &invoice.lines[index].vat;
         let category = vat.category.trim();
         if *vat != Vat::default() && !categories.contains(&category) {
-            // The published rules count such lines, too.
+            // The words of the rule are about lines that count, but the published test is about all.
             let message = format!("no line that counts has the category {category}");
-            let rule = format!("BR-FXEXT-{category}-01");
+            let name = match category {
+                "K" => "IC",
+                "L" => "AF",
+                "M" => "AG",
+                other => other,
+            };
+            let rule = format!("BR-FXEXT-{name}-01");
             let path = format!("/lines/{index}/vat/category");
             problems.push(Problem::error(&rule, path, message));
         }

@@ -65,7 +65,7 @@ pub use self::{
     info::{Info, read_info},
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
-    numbered::{NumberedText, Piece, SetText},
+    numbered::{NumberedText, Piece, SetText, TextLook},
     open::Limits,
     operations::{
         Bookmarks, Conditions, FileError, NamedFile, Note, NoteKind, Operations, tell_apart,

@@ -17,12 +17,25 @@ pub(crate) struct Setter<'a> {
 pub struct NumberedText {
     /// The text in its order.
     pub pieces: Vec<Piece>,
+    /// How it looks.
+    pub look: TextLook,
+}
+
+/// How a text looks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextLook {
     /// Font family; the usual one without it.
     pub font: Option<String>,
     /// Font size in points; the usual one without it.
     pub font_size: Option<f32>,
     /// Color, as in `#808080`.
     pub color: String,
+    /// Whether it is bold.
+    pub bold: bool,
+    /// Whether it is italic.
+    pub italic: bool,
+    /// Where shorter lines stand: 0 is at the left, 0.5 in the middle, 1 at the right.
+    pub across: f32,
 }
 
 /// A piece of such a text.
@@ -86,9 +99,7 @@ mod tests {
         let says = |text: &str| {
             let text = NumberedText {
                 pieces: Piece::all_of(text, "%p", "%P"),
-                font: None,
-                font_size: None,
-                color: "#808080".to_owned(),
+                look: TextLook::default(),
             };
             text.on(3, 12)
         };

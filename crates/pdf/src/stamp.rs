@@ -96,6 +96,8 @@ pub enum Place {
         /// Size as a multiple of its own, without a width and a height; or else, if negative, its
         /// width as a part of the page's.
         scale: f32,
+        /// Whether it is made smaller where a negative `scale` makes it higher than the page.
+        fits: bool,
     },
     /// At an anchor of the page, as pdfcpu places it.
     Anchored(Anchored),
@@ -309,9 +311,11 @@ fn place(stamp: &Stamp, own: (f32, f32), page: (f32, f32)) -> [f32; 6] {
             offset,
             size,
             scale,
+            fits,
         } => {
+            let most = if fits { page.1 / own.1 } else { f32::INFINITY };
             let scale = match scale < 0.0 {
-                true => -scale * page.0 / own.0,
+                true => (-scale * page.0 / own.0).min(most),
                 false => scale,
             };
             (sized(own, size, scale), across, up, offset)

@@ -5,7 +5,7 @@ use crate::{
     Color,
     bound::{self, BlockKind, StyleId},
     expression::Scope,
-    template::{Background, PageSetup, Positioned},
+    template::{Background, PageSetup, Positioned, WatermarkAlign},
 };
 
 /// Color of watermarks by default: light enough for text on top of it.
@@ -65,7 +65,8 @@ impl<'b> Binder<'b> {
             });
             let body = self.named_style("body");
             let style = self.changed_style(body, |style| {
-                style.set_bold(true);
+                style.set_bold(spec.bold.unwrap_or(true));
+                style.italic = spec.italic.unwrap_or(false);
                 style.color = spec.color.unwrap_or(WATERMARK);
             });
             (!text.trim().is_empty()).then(|| bound::Watermark {
@@ -75,6 +76,11 @@ impl<'b> Binder<'b> {
                     .font_size
                     .map(|size| size.to_points().clamp(1.0, 1000.0)),
                 angle: spec.angle.unwrap_or(45.0).clamp(-360.0, 360.0),
+                across: match spec.align.unwrap_or_default() {
+                    WatermarkAlign::Left => 0.0,
+                    WatermarkAlign::Center => 0.5,
+                    WatermarkAlign::Right => 1.0,
+                },
             })
         });
         bound::Background {

@@ -208,6 +208,8 @@ pub struct Watermark {
     pub font_size: Option<f32>,
     /// Angle in degrees, counter-clockwise.
     pub angle: f32,
+    /// Where shorter lines stand: from 0, at the left, to 1, at the right.
+    pub across: f32,
 }
 
 impl Watermark {

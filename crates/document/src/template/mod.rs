@@ -42,7 +42,7 @@ pub use self::{
     numbering::Numbering,
     page::{
         Background, FoldMarks, Margins, Orientation, PageNumbers, PageSetup, PaperSize, StartOn,
-        Watermark,
+        Watermark, WatermarkAlign,
     },
     part::*,
     published::editor_schema,

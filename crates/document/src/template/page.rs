@@ -91,6 +91,19 @@ pub struct Background {
     pub fold_marks: Option<FoldMarks>,
 }
 
+/// Where the shorter lines of a watermark stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WatermarkAlign {
+    /// Left.
+    Left,
+    /// In the middle.
+    #[default]
+    Center,
+    /// Right.
+    Right,
+}
+
 /// Text across a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -106,6 +119,15 @@ pub struct Watermark {
     /// Angle in degrees, counter-clockwise; 45 by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub angle: Option<f32>,
+    /// Whether it is bold; true by default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bold: Option<bool>,
+    /// Whether it is italic.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub italic: Option<bool>,
+    /// Where shorter lines stand: `left`, `right`, or in the middle by default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub align: Option<WatermarkAlign>,
 }
 
 /// Standard of fold marks.

@@ -35,6 +35,10 @@ pub struct StampChange {
     pub font_size: Option<f32>,
     /// Color of a text; gray without it.
     pub color: Option<Color>,
+    /// Whether a text is bold; it is without this.
+    pub bold: Option<bool>,
+    /// Whether a text is italic.
+    pub italic: bool,
     /// From 0, which is invisible, to 1, the default.
     pub opacity: Option<f32>,
     /// Counter-clockwise, in degrees.
@@ -107,6 +111,10 @@ impl StampChange {
             font: self.font,
             font_size: self.font_size,
             color: self.color.unwrap_or(StampLook::default().color),
+            bold: self.bold.unwrap_or(true),
+            italic: self.italic,
+            align: None,
+            line: StampLook::default().line,
             opacity: self.opacity.unwrap_or(1.0),
             turn: match (self.diagonal, self.rotation) {
                 (true, _) => Turn::Upwards,

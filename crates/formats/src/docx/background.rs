@@ -88,6 +88,11 @@ impl Writer<'_> {
         let turn = (-watermark.angle).rem_euclid(360.0);
         let family = style.font_families.first().map_or("", String::as_str);
         let weight = if style.bold { ";font-weight:bold" } else { "" };
+        let slope = if style.italic {
+            ";font-style:italic"
+        } else {
+            ""
+        };
         let color = style.color.to_hex();
         self.drawings_written += 1;
         let number = self.drawings_written;
@@ -99,7 +104,7 @@ impl Writer<'_> {
              mso-position-horizontal:center;mso-position-horizontal-relative:page;\
              mso-position-vertical:center;mso-position-vertical-relative:page\" o:allowincell=\"f\" \
              fillcolor=\"#{color}\" stroked=\"f\"><v:textpath style=\"font-family:&quot;{}&quot;;\
-             font-size:1pt{weight}\" string=\"{}\"/></v:shape></w:pict></w:r>",
+             font-size:1pt{weight}{slope}\" string=\"{}\"/></v:shape></w:pict></w:r>",
             2048 + number,
             Escaped(family),
             Escaped(&text)

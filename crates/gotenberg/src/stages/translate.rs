@@ -4,7 +4,7 @@ use platen_engine::OwnKey;
 use platen_pdf::TextParts;
 use serde_json::{Map, Value as Json, json};
 
-use crate::core_font::liberation_family;
+use crate::core_font::core_font;
 
 use super::{
     extract::Extraction,
@@ -139,17 +139,17 @@ pub(super) fn stamp_text(given: &Given) -> Translation {
         return Err(Wrong::Refused(detail));
     }
     let font = given.text("font").unwrap_or("Helvetica");
-    let family = match font {
-        "Helvetica" | "Times-Roman" | "Courier" => liberation_family(font),
+    let known = match font {
+        "Helvetica" | "Times-Roman" | "Courier" => core_font(font),
         _ => None,
     };
-    let Some(family) = family else {
+    let Some(known) = known else {
         return Err(Wrong::Refused(format!("the `font` {font}")));
     };
     plain(stamp(
         given,
         json!({
-            "text": given.text("text"), "font": family, "fontSize": size,
+            "text": given.text("text"), "font": known.family, "bold": known.bold, "fontSize": size,
             "color": given.text("color").unwrap_or("#000000"),
         }),
     )?)

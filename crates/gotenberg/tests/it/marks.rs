@@ -76,7 +76,7 @@ fn texts_stand_where_pdfcpu_places_them() {
     check(&usual);
     let [left, bottom, right, top] = extent(&usual);
     assert!(
-        is_about(f64::midpoint(left, right), WIDTH / 2.0),
+        is_about(f64::midpoint(left, right), 291.5),
         "{left} {right}"
     );
     assert!((190.0..250.0).contains(&(right - left)), "{left} {right}");
@@ -95,7 +95,7 @@ fn texts_stand_where_pdfcpu_places_them() {
     let flat = r#"{"color": "1 0 0", "rot": "0", "pos": "bl", "points": "40", "scale": "1 abs"}"#;
     let [left, bottom, right, top] = extent(&text(flat));
     assert!(
-        left < 6.0 && (130.0..150.0).contains(&right),
+        left < 6.0 && (120.0..140.0).contains(&right),
         "{left} {right}"
     );
     assert!(
@@ -107,7 +107,7 @@ fn texts_stand_where_pdfcpu_places_them() {
         let both = stamped(&app, &one, "text", lines, flat);
         let [left, bottom, right, top] = extent(&both);
         assert!(
-            left < 6.0 && (130.0..150.0).contains(&right),
+            left < 6.0 && (120.0..140.0).contains(&right),
             "{left} {right}"
         );
         let next = 9.0 + 40.0 * 1.156 + 28.0;
@@ -118,11 +118,33 @@ fn texts_stand_where_pdfcpu_places_them() {
         let said = texts(&both).concat();
         assert_eq!(said.matches("DRAFT").count(), 2, "{said}");
     }
+    // Lines stand at the side of the position, or where they are aligned.
+    let both = r#"{"color": "1 0 0", "rot": "0", "pos": "bl", "points": "40", "scale": "1 abs"}"#;
+    let is_left = |file: &[u8]| {
+        let (wide, high, all) = pixels(file, 1);
+        let row = high - (20.0 / WIDTH * wide as f64) as usize;
+        let red =
+            |x: &usize| all[3 * (row * wide + x)] > 180 && all[3 * (row * wide + x) + 1] < 120;
+        let at = (0..wide).filter(red).min().expect("the second line");
+        (at as f64 / wide as f64 * WIDTH) < 30.0
+    };
+    let lines = |options: &str| stamped(&app, &one, "text", "HHHHHHHH\nI", options);
+    assert!(is_left(&lines(both)));
+    let middle = both.replace("\"rot\"", "\"align\": \"c\", \"rot\"");
+    assert!(!is_left(&lines(&middle)));
+    // A font says how bold it is.
+    let wide = |font: &str| {
+        let options = both.replace("\"rot\"", &format!("\"font\": \"{font}\", \"rot\""));
+        let [left, _, right, _] = extent(&stamped(&app, &one, "text", "million", &options));
+        right - left
+    };
+    assert!(wide("Helvetica-Bold") > wide("Helvetica") + 5.0);
+    assert!((150.0..170.0).contains(&wide("Courier")));
     // A quarter turn keeps to the edge.
     let up = r#"{"color": "1 0 0", "rot": "90", "pos": "l", "points": "40", "scale": "1 abs"}"#;
     let [left, bottom, right, top] = extent(&text(up));
     assert!(left > 0.0 && right < 50.0, "{left} {right}");
-    assert!((130.0..150.0).contains(&(top - bottom)), "{bottom} {top}");
+    assert!((120.0..140.0).contains(&(top - bottom)), "{bottom} {top}");
     // What is turned otherwise has its middle where it would be, so that it may stick out.
     let half = r#"{"color": "1 0 0", "rot": "180", "pos": "l", "off": "20 -30", "scale": "0.5"}"#;
     let [left, _, right, _] = extent(&text(half));

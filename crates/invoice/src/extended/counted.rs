@@ -204,6 +204,21 @@ pub(crate) fn broken(found: &model::Invoice, invoice: &Invoice) -> Vec<Problem> 
             *sum = sum.checked_add(line.net_amount).unwrap_or(*sum);
         }
     }
+    for index in 0..found.lines.len() {
+        let above = parent(invoice, index).and_then(|id| ids.get(id));
+        let has_net = |index: usize| invoice.lines.get(index).is_some_and(|it| it.net.is_some());
+        let is_group = |index: usize| kind(invoice, index) == LineKind::Group;
+        if let Some(above) = above
+            && is_group(*above)
+            && has_net(*above)
+            && is_group(index)
+            && !has_net(index)
+        {
+            let message = "the group that it is part of has a net amount, and it has none";
+            let path = format!("/lines/{index}/net");
+            problems.push(Problem::error("BR-FXEXT-12", path, message.to_owned()));
+        }
+    }
     for (index, line) in found.lines.iter().enumerate() {
         let sum = sums.get(line.id.trim()).copied().unwrap_or_default();
         let stated = invoice.lines.get(index).and_then(|it| it.net);

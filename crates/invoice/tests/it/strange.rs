@@ -39,6 +39,24 @@ fn lines_that_do_not_count_keep_the_rules_about_lines() {
             .any(|it| it.0 == rule && it.1.starts_with(path));
         assert!(has, "{rule}: {found:?}");
     }
+    // Rates are looked at, and rules have their own names.
+    for (vat, rule) in [
+        (json!({"rate": 0}), "BR-S-05"),
+        (json!({"category": "K", "rate": 0}), "BR-FXEXT-IC-01"),
+    ] {
+        let mut value = set();
+        value["lines"][4]["vat"] = vat;
+        let found = broken(value);
+        assert!(found.iter().any(|it| it.0 == rule), "{rule}: {found:?}");
+    }
+    let xml = issue(&invoice(set())).unwrap().xml;
+    let sum = "<ram:SpecifiedTradeSettlementLineMonetarySummation>\n          <ram:LineTotalAmount>20.00</ram:LineTotalAmount>\n        </ram:SpecifiedTradeSettlementLineMonetarySummation>";
+    assert!(xml.contains(sum), "{xml}");
+    let problems = read(xml.replacen(sum, "", 1).as_bytes()).unwrap().problems;
+    assert!(
+        problems.iter().any(|it| it.rule == "BR-FXEXT-12"),
+        "{problems:?}"
+    );
     let mut value = set();
     value["lines"][4]["charges"] = json!([{"amount": 1}]);
     assert!(!broken(value).is_empty());

@@ -50,11 +50,13 @@ impl Composer<'_> {
     }
 
     /// The text as outlines, so that it is no text for readers, about the middle of the page; its lines
-    /// below each other, each in the middle.
+    /// below each other, without blank ones.
     fn watermark(&mut self, watermark: &Watermark, page: &Page) -> Option<Item> {
         let color = self.style(watermark.style).color;
         let style = &self.text.styles[watermark.style];
-        let lines: Vec<_> = (watermark.text.lines())
+        let lines = watermark.text.lines();
+        let lines: Vec<_> = lines
+            .filter(|line| !line.trim().is_empty())
             .map(|line| self.text.shaper.outline_text(line, style))
             .collect();
         let widest = lines.iter().map(|it| it.1).fold(0.0, f32::max);
@@ -64,8 +66,9 @@ impl Composer<'_> {
         for (index, (outline, width)) in lines.iter().enumerate() {
             let below = index as f32 - (lines.len() - 1) as f32 / 2.0;
             let baseline = below * Watermark::LINE + Watermark::CAPITALS / 2.0;
+            let left = (widest - width) * watermark.across - widest / 2.0;
             let turn = |x: f32, y: f32| {
-                let (dx, dy) = ((x - width / 2.0) * size, (y + baseline) * size);
+                let (dx, dy) = ((x + left) * size, (y + baseline) * size);
                 (
                     page.width / 2.0 + dx * cos + dy * sin,
                     page.height / 2.0 - dx * sin + dy * cos,

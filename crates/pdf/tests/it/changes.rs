@@ -121,6 +121,7 @@ fn a_stamp_is_where_people_see_it_whatever_way_a_page_is_turned() {
         offset: (-5.0, -5.0),
         size: (None, None),
         scale: 0.25,
+        fits: false,
     };
     let operations = Operations {
         stamps: vec![stamp(true, place)],
@@ -231,6 +232,7 @@ fn the_words_of_a_stamp_are_found_where_it_is_drawn() {
         offset: (0.0, 0.0),
         size: (Some(80.0), Some(20.0)),
         scale: 1.0,
+        fits: false,
     };
     let operations = Operations {
         stamps: vec![Stamp {
