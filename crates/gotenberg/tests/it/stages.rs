@@ -113,7 +113,8 @@ fn a_split_makes_a_zip_of_parts_that_later_stages_change() {
     assert_eq!(ranges, [part("report_0.pdf", 2), part("report_1.pdf", 1)]);
     let stages = json!([
         {"op": "split", "every": 1},
-        {"op": "set-metadata", "title": "Part", "creationDate": "D:20261001090000Z"},
+        {"op": "set-metadata", "title": "Part", "creationDate": "D:20261001090000Z",
+         "producer": "A press", "modDate": "D:20261002090000Z"},
     ]);
     let parts = entries(&made(pipe(&app, &[report], &stages)));
     assert_eq!(parts.len(), 2);
@@ -121,6 +122,8 @@ fn a_split_makes_a_zip_of_parts_that_later_stages_change() {
         let info = read_info(&bytes, "", &LIMITS).expect("a file");
         assert_eq!(info.properties["Title"], "Part", "{name}");
         assert_eq!(info.properties["CreationDate"], "D:20261001090000Z");
+        assert_eq!(info.properties["ModDate"], "D:20261002090000Z");
+        assert_eq!(info.properties["Producer"], "A press");
     }
     // Without a merge, several files stay several.
     let several = pipe(&app, &files, &json!([{"op": "flatten-form"}]));
