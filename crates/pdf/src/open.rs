@@ -6,7 +6,7 @@ use lopdf::{Document, LoadOptions, Object, ObjectId, xref::XrefRecovery};
 
 use crate::{
     Error,
-    repair::{find_streams, misses_objects, unreadable},
+    repair::{find_streams, has_zero_offsets, misses_objects, unreadable, without_zero_offsets},
     table::wrong_entries,
     write::{compact, plain},
 };
@@ -94,7 +94,7 @@ fn parse(
     within("bytes", bytes.len(), limits.size_bytes)?;
     // The parser limits each object stream on its own, so the total limit is divided among them.
     let streams = object_streams(bytes).max(1);
-    let load = |force_reconstruct| {
+    let load = |bytes: &[u8], force_reconstruct| {
         let options = LoadOptions {
             max_decompressed_size: Some(limits.unpacked_bytes / streams),
             password: password.map(str::to_owned),
@@ -104,7 +104,7 @@ fn parse(
         Document::load_mem_with_options(bytes, options)
     };
     // Objects would be missing without anyone noticing.
-    let mut loaded = load(!as_is && has_wrong_entries(bytes));
+    let mut loaded = load(bytes, !as_is && has_wrong_entries(bytes));
     if let Ok(document) = &loaded
         && document.xref_recovery == Some(XrefRecovery::OffsetCorrected)
         && misses_objects(document, bytes)
@@ -113,7 +113,12 @@ fn parse(
             let message = "its table of objects points at other places";
             return Err(Error::Malformed(message));
         }
-        loaded = load(true);
+        loaded = load(bytes, true);
+    }
+    if let Ok(document) = &loaded
+        && has_zero_offsets(document)
+    {
+        loaded = load(&without_zero_offsets(bytes), false);
     }
     match loaded {
         Ok(mut document) => {

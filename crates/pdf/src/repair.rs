@@ -72,6 +72,25 @@ pub(crate) fn misses_objects(document: &Document, bytes: &[u8]) -> bool {
     })
 }
 
+/// Whether the table says of an object that it is at the start of the file, where none is. The parser
+/// takes the first object of the file for it, also where a later one of the same number replaced that.
+pub(crate) fn has_zero_offsets(document: &Document) -> bool {
+    let mut entries = document.reference_table.entries.values();
+    entries.any(|entry| matches!(entry, XrefEntry::Normal { offset: 0, .. }))
+}
+
+/// A file whose tables say of such objects that they are free, as readers take it.
+pub(crate) fn without_zero_offsets(bytes: &[u8]) -> Vec<u8> {
+    const ENTRY: &[u8] = b"0000000000 00000 n";
+    let mut made = bytes.to_vec();
+    let mut from = 0;
+    while let Some(at) = made[from..].windows(ENTRY.len()).position(|it| it == ENTRY) {
+        from += at + ENTRY.len();
+        made[from - 1] = b'f';
+    }
+    made
+}
+
 /// The number of an object that stands where the table says, and that the parser left out as it
 /// could not read it. Others must refer to it: nobody misses the rest.
 pub(crate) fn unreadable(document: &Document, bytes: &[u8]) -> Option<u32> {

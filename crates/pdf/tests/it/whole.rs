@@ -242,3 +242,52 @@ fn objects_behind_comments_are_found_where_the_table_counts_wrong() {
         assert_eq!(fonts.count(), 1, "{by}");
     }
 }
+
+#[test]
+fn objects_at_the_start_of_the_file_are_free() {
+    let mut file = b"%PDF-1.7\n".to_vec();
+    let mut offsets = Vec::new();
+    let mut add = |file: &mut Vec<u8>, object: &str| {
+        offsets.push(file.len());
+        file.extend(object.as_bytes());
+    };
+    add(
+        &mut file,
+        "1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n",
+    );
+    add(
+        &mut file,
+        "2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n",
+    );
+    add(
+        &mut file,
+        "3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>\nendobj\n",
+    );
+    let first = file.len();
+    let table: String = offsets
+        .iter()
+        .map(|at| format!("{at:010} 00000 n \n"))
+        .collect();
+    file.extend(
+        format!(
+            "xref\n0 5\n0000000000 65535 f \n{table}0000000000 00000 n \n\
+             trailer\n<</Root 1 0 R/Size 5>>\nstartxref\n{first}\n%%EOF\n"
+        )
+        .into_bytes(),
+    );
+    // The catalog is replaced.
+    let again = file.len();
+    file.extend(b"1 0 obj\n<</Type/Catalog/Pages 2 0 R/Lang(de)>>\nendobj\n");
+    let second = file.len();
+    file.extend(
+        format!(
+            "xref\n1 1\n{again:010} 00000 n \ntrailer\n<</Root 1 0 R/Size 5/Prev {first}>>\n\
+             startxref\n{second}\n%%EOF\n"
+        )
+        .into_bytes(),
+    );
+    let changes = Metadata::from_iter([("Title".to_owned(), json!("A"))]);
+    let made = platen_pdf::write_metadata(&file, &changes, &LIMITS).expect("a file");
+    let document = lopdf::Document::load_mem(&made).expect("a file");
+    assert!(document.catalog().expect("a catalog").has(b"Lang"));
+}
