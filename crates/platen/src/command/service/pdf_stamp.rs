@@ -38,6 +38,12 @@ pub(super) struct StampArguments {
     /// Font size of a text, in points.
     #[arg(long)]
     font_size: Option<f32>,
+    /// Whether a text is bold; it is without this.
+    #[arg(long, value_name = "BOOL", requires = "text")]
+    bold: Option<bool>,
+    /// A text is italic.
+    #[arg(long, requires = "text")]
+    italic: bool,
     /// Color of a text, as `#ff0000` or `red`.
     #[arg(long)]
     color: Option<String>,
@@ -76,6 +82,8 @@ impl StampArguments {
             "pages": self.pages.pages,
             "font": self.font,
             "fontSize": self.font_size,
+            "bold": self.bold,
+            "italic": self.italic,
             "opacity": self.opacity.unwrap_or(StampLook::default().opacity),
             "rotation": self.rotation,
             "diagonal": self.diagonal,
