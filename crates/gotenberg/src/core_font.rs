@@ -16,11 +16,12 @@ const SERIF: &str = "Liberation Serif";
 const MONO: &str = "Liberation Mono";
 
 /// Name, family, bold, italic, descent and ascent.
-const FONTS: [(&str, &str, bool, bool, f32, f32); 12] = [
+const FONTS: [(&str, &str, bool, bool, f32, f32); 13] = [
     ("Helvetica", SANS, false, false, 0.225, 0.931),
     ("Helvetica-Bold", SANS, true, false, 0.228, 0.962),
     ("Helvetica-Oblique", SANS, false, true, 0.225, 0.931),
     ("Helvetica-BoldOblique", SANS, true, true, 0.228, 0.962),
+    ("Times", SERIF, false, false, 0.218, 0.898),
     ("Times-Roman", SERIF, false, false, 0.218, 0.898),
     ("Times-Bold", SERIF, true, false, 0.218, 0.935),
     ("Times-Italic", SERIF, false, true, 0.217, 0.883),

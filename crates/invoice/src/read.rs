@@ -39,7 +39,7 @@ const MANY: [&str; 15] = [
     "TaxSubtotal",
 ];
 
-/// Maximum number of elements without a place that are told.
+/// Maximum number of reported elements without a place.
 const MAX_UNREAD: usize = 1_000;
 
 /// An invoice that was read.

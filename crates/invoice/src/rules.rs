@@ -121,7 +121,7 @@ fn payee_is_seller(invoice: &Invoice) -> Option<Problem> {
     let message = "the payee is the seller, whom the invoice has already";
     (same_name || same_identifier).then(|| {
         Problem::error("BR-17", "/payee", message.to_owned())
-            .with_hint("leave `payee` out, or name who is paid instead of the seller")
+            .with_hint("leave `payee` out, or name the party that is paid instead of the seller")
     })
 }
 

@@ -17,15 +17,16 @@ const MAX_MISSING: usize = 100_000;
 /// The type of a stream of objects stands within so many bytes of its start.
 const CONTAINER_BYTES: usize = 512;
 
+/// Where the header of a file is, from which positions count (annex H.3).
+fn header(bytes: &[u8]) -> Option<usize> {
+    let mut heads = bytes.windows(5).take(END_BYTES);
+    heads.position(|it| it == b"%PDF-")
+}
+
 /// What is wrong with the table of a file, as far as can be told without its objects; `None` if
 /// nothing is. Encrypted files are not judged.
 pub(crate) fn damage(bytes: &[u8]) -> Option<&'static str> {
-    // Positions count from the header (annex H.3).
-    let begin = bytes
-        .windows(5)
-        .take(END_BYTES)
-        .position(|it| it == b"%PDF-")?;
-    let bytes = &bytes[begin..];
+    let bytes = &bytes[header(bytes)?..];
     if let Some(wrong) = wrong_entries(bytes) {
         return Some(wrong);
     }
@@ -58,9 +59,8 @@ pub fn repair(bytes: &[u8], limits: &Limits) -> Result<Option<(Vec<u8>, String)>
 /// Whether objects are missing that do not stand where the table says, as where it is not in its place
 /// itself and counts from another.
 pub(crate) fn misses_objects(document: &Document, bytes: &[u8]) -> bool {
-    // Positions count from the header (annex H.3), or from the start of the file.
-    let mut heads = bytes.windows(5).take(END_BYTES);
-    let begin = heads.position(|it| it == b"%PDF-").unwrap_or_default();
+    // Positions count from the header, or from the start of the file.
+    let begin = header(bytes).unwrap_or_default();
     let mut entries = document.reference_table.entries.iter();
     entries.any(|(number, entry)| match entry {
         XrefEntry::Normal { offset, generation } => {
@@ -139,9 +139,7 @@ pub(crate) fn find_streams(document: &mut Document, bytes: &[u8]) -> Option<u32>
         .filter(|(_, object)| has_no_length(object))
         .map(|(id, _)| *id)
         .collect();
-    // Positions count from the header (annex H.3).
-    let mut heads = bytes.windows(5).take(END_BYTES);
-    let bytes = &bytes[heads.position(|it| it == b"%PDF-").unwrap_or_default()..];
+    let bytes = &bytes[header(bytes).unwrap_or_default()..];
     // Twice the file: objects without an end would be looked through again and again.
     let mut left = bytes.len().saturating_mul(2);
     for id in ids {

@@ -97,6 +97,9 @@ fn viewers_are_told_what_the_form_says() {
     );
     let facing = [("pageLayout", "3")];
     is_there_by(&app, document, "/PageLayout /TwoColumnRight", &facing);
+    // LibreOffice 7.4 takes the field and does not act on it, as the reference says.
+    let left = [("pageLayout", "3"), ("firstPageOnLeft", "true")];
+    is_there_by(&app, document, "/PageLayout /TwoColumnRight", &left);
     is_there_by(&app, document, "/Fit ]", &[("magnification", "1")]);
     is_there_by(
         &app,

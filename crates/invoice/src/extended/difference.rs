@@ -18,7 +18,7 @@ const WINDOW: usize = 16;
 /// Maximum number of elements of one that is compared with another by all of its elements.
 const MAX_CHILDREN: usize = 1_000;
 
-/// How many elements without a place are told.
+/// Maximum number of reported elements without a place.
 const MAX_LOST: usize = 100;
 
 /// Collects what has no place.

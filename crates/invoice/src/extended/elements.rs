@@ -34,7 +34,7 @@ pub(super) fn field_of(name: &str) -> Option<&'static str> {
     found.map(|it| it.1)
 }
 
-/// Maximum number of problems that are told.
+/// Maximum number of reported problems.
 const MAX_PROBLEMS: usize = 100;
 
 /// Puts what is stated into a tree.
@@ -46,8 +46,10 @@ pub(super) struct Adder {
 
 impl Adder {
     fn problem(&mut self, path: &str, message: String) {
-        let problem = Problem::error("invalid-value", path, message);
-        self.problems.push(problem);
+        if self.problems.len() < MAX_PROBLEMS {
+            let problem = Problem::error("invalid-value", path, message);
+            self.problems.push(problem);
+        }
     }
 
     /// Adds what `stated` has to `element`, which is of the type `of`.

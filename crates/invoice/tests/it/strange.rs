@@ -176,6 +176,17 @@ fn hostile_extensions_are_refused_soon() {
     value["extended"]["elements"] = Json::Object(names);
     assert_eq!(issue(&invoice_of(value).unwrap()).unwrap_err().len(), 100);
 
+    let mut value = sample("extended");
+    let batches: Vec<Json> = (0..100_000).map(|_| json!({})).collect();
+    value["lines"][0]["extended"]["elements"] =
+        json!({"SpecifiedTradeProduct": {"BatchID": batches}});
+    assert_eq!(
+        issue(&serde_json::from_value(value).unwrap())
+            .unwrap_err()
+            .len(),
+        100
+    );
+
     let xml = issue(&invoice(set())).unwrap().xml;
     let end = "<ram:SpecifiedTradeSettlementHeaderMonetarySummation>";
     let many = "<ram:SpecifiedTradePaymentTerms/>".repeat(250_000);
