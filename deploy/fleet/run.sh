@@ -2,7 +2,7 @@
 # Starts a fleet on this machine, without containers: PostgreSQL, Redis, an S3 server, services behind
 # nginx, workers, Prometheus. Loads the examples, prints what to try, and ends everything on Ctrl-C.
 #
-#   deploy/fleet/run.sh            PLATEN=BINARY APPS=3 WORKERS=3 FLEET_PORT=8080
+#   deploy/fleet/run.sh            PLATEN=BINARY APPS=3 WORKERS=3 FLEET_PORT=8080 EXAMPLES='invoice-*'
 #
 # Ports are FLEET_PORT and those that follow. Everything is in a temporary folder, and gone afterwards.
 set -euo pipefail
@@ -144,9 +144,14 @@ END
 fi
 
 export PLATEN_URL="http://127.0.0.1:$port" PLATEN_API_KEY=$admin
-for example in "$root"/examples/*/template.json; do
-    "$platen" templates push "$example" >>examples.log 2>&1 || fail "$example: $(tail -1 examples.log)"
+cd "$root/examples"
+# The patterns of EXAMPLES, by default all, are of folders here.
+for example in ${EXAMPLES-*}; do
+    example=$root/examples/$example/template.json
+    [ -f "$example" ] || continue
+    "$platen" templates push "$example" >>"$work/examples.log" 2>&1 || fail "$example: $(tail -1 "$work/examples.log")"
 done
+cd "$work"
 api=(curl -sf -o "$work/examples.log" -H "X-Api-Key: $admin" -H 'Content-Type: application/json')
 "${api[@]}" "$PLATEN_URL/flows" -d "@$root/examples/flows/sum.json" || fail "the example flow is refused"
 "${api[@]}" -X POST "$PLATEN_URL/flows/sum/publication" || fail "the example flow cannot be published"

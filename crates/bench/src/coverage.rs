@@ -4,9 +4,10 @@
 use crate::{
     Name, Results,
     name::{
-        BodyKind, By, Document, FlowName, HttpName, OfficeName, Part, RenderName, Runner, Sandbox,
-        Server, SocketKind, Way, Word,
+        Age, BodyKind, By, Document, FlowName, HttpName, OfficeName, Part, Ratio, RenderName,
+        Runner, Sandbox, Server, SocketKind, Way, Word,
     },
+    report::UNPUBLISHED,
 };
 
 /// Sizes of bodies over TCP, in kB.
@@ -131,6 +132,15 @@ fn runs(want: &mut Want<'_>) {
             format!("steps of runs, {}", wanted.as_str()),
             &|it| matches!(it, Name::Flow(FlowName::Step { part, .. }) if *part == wanted),
         );
+    }
+    if UNPUBLISHED.contains(&"flow/fleet") {
+        return;
+    }
+    for ratio in Ratio::ALL {
+        for age in [Age::Cold, Age::Warm] {
+            let name = Name::Flow(FlowName::Fleet { ratio, age });
+            want(name.to_string(), &|it| *it == name);
+        }
     }
 }
 

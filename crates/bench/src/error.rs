@@ -49,6 +49,16 @@ pub enum Error {
         /// The response.
         detail: String,
     },
+    /// A service has refused a request.
+    #[error("{what}: answered with {status}: {body}")]
+    Refused {
+        /// The request.
+        what: String,
+        /// Its status.
+        status: u16,
+        /// The beginning of its body.
+        body: String,
+    },
     /// Results cannot be read.
     #[error("`{path}`: {detail}")]
     Results {
@@ -76,7 +86,9 @@ impl Error {
             Self::Argument { .. } | Self::Missing { .. } | Self::Disagreement { .. } => {
                 Code::InvalidOption
             }
-            Self::Program { .. } | Self::Answer { .. } => Code::RequestFailed,
+            Self::Program { .. } | Self::Answer { .. } | Self::Refused { .. } => {
+                Code::RequestFailed
+            }
         }
     }
 
@@ -87,6 +99,12 @@ impl Error {
             Self::Argument { hint, .. } | Self::Missing { hint, .. } => Some(hint.clone()),
             Self::Disagreement { .. } => {
                 Some("regenerate it with `platen bench report`".to_owned())
+            }
+            Self::Refused { status: 401, .. } => {
+                Some("give --api-key, with the admin scope".to_owned())
+            }
+            Self::Refused { status: 403, .. } => {
+                Some("the key of --api-key needs the admin scope".to_owned())
             }
             _ => None,
         }

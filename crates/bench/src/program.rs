@@ -100,7 +100,7 @@ impl Program {
             {
                 return Ok(begun.elapsed());
             }
-            self.check(begun)?;
+            self.check(begun, START_TIMEOUT)?;
             std::thread::sleep(POLL);
         }
     }
@@ -112,15 +112,19 @@ impl Program {
     pub fn wait_listening(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         while self.target.connect().is_err() {
-            self.check(begun)?;
+            self.check(begun, START_TIMEOUT)?;
             std::thread::sleep(POLL);
         }
         Ok(())
     }
 
-    fn check(&mut self, begun: Instant) -> Result<(), Error> {
+    /// Fails once the program has exited, or has taken longer than `timeout` since `begun`.
+    ///
+    /// # Errors
+    /// See above; with the last lines of its output.
+    pub fn check(&mut self, begun: Instant, timeout: Duration) -> Result<(), Error> {
         let ended = self.child.try_wait().ok().flatten();
-        if ended.is_none() && begun.elapsed() < START_TIMEOUT {
+        if ended.is_none() && begun.elapsed() < timeout {
             return Ok(());
         }
         let what = match ended {
@@ -133,11 +137,17 @@ impl Program {
         ))
     }
 
+    /// Its output so far.
+    #[must_use]
+    pub fn output(&self) -> String {
+        let text = std::fs::read(self.folder.path().join("output.log")).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
     /// The last lines of its output.
     #[must_use]
     pub fn last_output(&self) -> String {
-        let text = std::fs::read(self.folder.path().join("output.log")).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
+        let text = self.output();
         let lines: Vec<&str> = text.lines().collect();
         let last = lines.len().saturating_sub(12);
         lines[last..].join("\n")

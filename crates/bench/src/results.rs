@@ -10,7 +10,12 @@ use std::{fs, io::Read, path::Path};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Cell, Effort, Error, Name, Times, environment::Environment, target::Measured};
+use crate::{
+    Cell, Effort, Error, Name, Times,
+    environment::Environment,
+    markdown::{NONE, maybe},
+    target::Measured,
+};
 
 /// Maximum size of a results file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -40,6 +45,16 @@ pub struct Results {
 }
 
 impl Results {
+    /// Processor time of the server per request; `-` of one that was already running, whose processes the
+    /// harness does not see.
+    #[must_use]
+    pub(crate) fn server_cpu(&self, cell: Option<&Cell>, show: impl Fn(f64) -> String) -> String {
+        match (&self.target, cell.and_then(Cell::server_cpu_ms)) {
+            (Some(_), None) => NONE.to_owned(),
+            (_, value) => maybe(value, show),
+        }
+    }
+
     /// The cells whose names `of` accepts, with what it takes from the name.
     pub fn pick<'a, T>(
         &'a self,

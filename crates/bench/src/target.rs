@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Effort, Error,
     client::{Request, Target},
+    markdown::size,
 };
 
 /// What another machine gets at most: requests of all cells, clients, and seconds.
@@ -51,6 +52,8 @@ pub struct Bound {
     pub clients: usize,
     /// Seconds after which no further round begins.
     pub seconds: u64,
+    /// Bytes that it sends at most; 0 where that is little, or not known.
+    pub received: u64,
 }
 
 impl Bound {
@@ -62,15 +65,20 @@ impl Bound {
             requests: warmup.saturating_add(rounds).saturating_mul(cells),
             clients,
             seconds: effort.pack_seconds,
+            received: 0,
         }
     }
 
     /// Says what will be sent, in one line.
     #[must_use]
     pub fn says(&self, target: &Target) -> String {
+        let received = match self.received {
+            0 => String::new(),
+            bytes => format!(", receives at most {}", size(Some(bytes))),
+        };
         format!(
-            "sends at most {} requests to {target}, from at most {} clients at a time; no round \
-             begins after {} s",
+            "sends at most {} requests to {target}, from at most {} clients at a time{received}; no \
+             round begins after {} s",
             self.requests, self.clients, self.seconds
         )
     }
@@ -119,6 +127,7 @@ mod tests {
         requests: 1_000,
         clients: 5,
         seconds: 60,
+        received: 0,
     };
 
     #[test]
@@ -141,6 +150,15 @@ mod tests {
         assert!(refused.hint().unwrap().contains("--yes"));
         let refused = large.check(&there, true).unwrap_err().to_string();
         assert!(refused.contains("too large a load"), "{refused}");
+        let bodies = Bound {
+            received: 3_600_000_000,
+            ..SMALL
+        };
+        let said = bodies.says(&there);
+        assert!(
+            said.contains("at a time, receives at most 3.6 GB; no"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -12,9 +12,9 @@ use platen_bench::{
     Name, Results,
     client::{Request, Target},
     gaps::gaps,
-    name::{BodyKind, HttpName, PageCache, Server},
+    name::{Age, BodyKind, FlowName, HttpName, PageCache, Server},
 };
-use process::{Service, has_chromium, is_missing, waiting::wait_until};
+use process::{Service, has_chromium, has_libreoffice, is_missing, waiting::wait_until};
 use serde_json::Value;
 
 fn root() -> PathBuf {
@@ -130,6 +130,90 @@ fn a_running_service_is_measured_with_the_names_of_pulp_engine() {
 }
 
 #[test]
+fn bodies_of_a_running_service_are_measured() {
+    let keys = [
+        ("API_KEY_ADMIN", "admin-key-1"),
+        ("API_KEY_RENDER", "render-key-1"),
+    ];
+    let service = Service::start(&keys);
+    let url = format!("http://{}", service.address);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().display().to_string();
+    let mut arguments = vec!["bench", "http", "--url", &url, "--api-key", "admin-key-1"];
+    arguments.extend(["--render-key", "render-key-1", "-b", "acsi1,100"]);
+    arguments.extend(["-D", "3", "-T", "1", "-c", "2", "--rounds", "2"]);
+    // The second run finds the template.
+    for _ in 0..2 {
+        let output = platen(&[&arguments[..], &["--out", &out]].concat());
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        // Three kinds of two sizes: ten requests each, of 101 kB together.
+        let bound = "sends at most 60 requests to http://";
+        assert!(
+            said.contains(bound) && said.contains("receives at most 3.10 MB"),
+            "{said}"
+        );
+    }
+    let results = Results::read(folder.path()).unwrap();
+    assert_eq!(gaps(&results), Vec::<String>::new());
+    let cells = results.pick(|name| match name {
+        Name::Http(HttpName::Matrix {
+            server: Server::Address(address),
+            kind,
+            kilobytes,
+            ..
+        }) if *address == url => Some((*kind, *kilobytes)),
+        _ => None,
+    });
+    let found: Vec<_> = cells
+        .map(|(of, cell)| {
+            assert!(!cell.is_void(), "{of:?}");
+            of
+        })
+        .collect();
+    let kinds = [BodyKind::Array, BodyKind::Chunk, BodyKind::String];
+    let wanted = [1, 100].map(|size| kinds.map(|kind| (kind, size))).concat();
+    assert_eq!(found, wanted);
+    let far = ["bench", "http", "--url", "https://192.0.2.1"];
+    let said = text(&platen(&far).stderr);
+    assert!(
+        said.contains("is not this machine") && said.contains("receives at most"),
+        "{said}"
+    );
+    let wrong = [&arguments[..4], &["-b", "a1", "-D", "1", "--rounds", "1"]].concat();
+    let refused = platen(&wrong);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = text(&refused.stderr);
+    assert!(said.contains("hint: give --api-key"), "{said}");
+}
+
+#[test]
+fn conversions_of_a_running_service_are_measured() {
+    if is_missing("LibreOffice", has_libreoffice()) {
+        return;
+    }
+    let service = Service::start(&[("API_KEY_RENDER", "render-key-1")]);
+    let url = format!("http://{}", service.address);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().display().to_string();
+    let mut arguments = vec!["bench", "office", "--url", &url, "--render-key"];
+    arguments.extend(["render-key-1", "--documents", "letter.docx", "--samples"]);
+    arguments.extend(["2", "--rounds", "1", "--concurrency", "2", "--out", &out]);
+    let output = platen(&arguments);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let results = Results::read(folder.path()).unwrap();
+    assert_eq!(gaps(&results), Vec::<String>::new());
+    let measured = results.target.expect("the service");
+    assert_eq!(
+        (measured.url, &*measured.version),
+        (url, env!("CARGO_PKG_VERSION"))
+    );
+    assert_eq!(results.cells.len(), 1);
+    assert!(!results.cells[0].is_void(), "{said}");
+}
+
+#[test]
 fn seeding_twice_is_seeding_once() {
     let service = Service::start(&[]);
     let url = format!("http://{}", service.address);
@@ -186,6 +270,37 @@ fn a_run_of_flows_shows_the_service_where_it_is_due() {
         .filter(|gap| !is_of_node(gap))
         .collect();
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+    fleets_are_there(&results);
+}
+
+/// The smallest fleets, each cold and warm, once each.
+fn fleets_are_there(results: &Results) {
+    let programs = ["redis-server", "versitygw", "nginx", "psql"];
+    let find = |name: &&str| platen_bench::program::find(name).is_some();
+    let failed = results.notes.iter().find(|it| it.starts_with("Fleets: "));
+    if is_missing(
+        "what fleets need",
+        programs.iter().all(find) || failed.is_none(),
+    ) {
+        return;
+    }
+    assert_eq!(failed, None);
+    let fleets = results.pick(|name| match name {
+        Name::Flow(FlowName::Fleet { ratio, age }) => Some((ratio.services, ratio.workers, *age)),
+        _ => None,
+    });
+    let found: Vec<_> = fleets
+        .map(|(of, cell)| {
+            assert_eq!((cell.requests, cell.failures), (48, 0), "{of:?}");
+            let (ready, first) = (cell.values.get("readyMost"), cell.values.get("firstLeast"));
+            assert_eq!(ready.is_some(), of.2 == Age::Cold);
+            assert!(first >= ready, "{first:?} {ready:?}");
+            of
+        })
+        .collect();
+    let ages = [Age::Cold, Age::Warm];
+    let wanted = [1, 2].map(|workers| ages.map(|age| (1, workers, age)));
+    assert_eq!(found, wanted.concat());
 }
 
 /// Hyphens, and lines whose spaces are wider than 1.5, 2 and 3 times the font's, as typst 0.15.2

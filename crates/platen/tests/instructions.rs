@@ -20,6 +20,9 @@ use serde_json::{Value as Json, json};
 
 /// How much a count may grow without the table being changed with it.
 const TOLERANCE: f64 = 0.03;
+/// How much it may grow with another compiler than that of the table, which makes other instructions of the
+/// same source.
+const OF_ANOTHER_COMPILER: f64 = 0.25;
 /// What is counted of a rendering: binding, layout, writing; neither start nor fonts.
 const RENDERING: &str = "platen_render::renderer::Renderer::render_all";
 /// What is counted of a run of a flow: all of it but the sandbox, which is another process.
@@ -27,7 +30,7 @@ const FLOW_RUN: &str = "platen_runs::execution::run::FlowRunner::run";
 /// What is counted of operations on PDF files: neither start nor reading arguments.
 const PDF_CHANGE: &str = "platen_engine::pdf_change::*change_pdfs";
 /// What is left out of it: how many rounds this takes depends on random salts (ISO 32000-2, algorithm 2.B).
-const PASSWORD_HASH: &str = "lopdf::encryption::algorithms::PasswordAlgorithm::compute_hash";
+const PASSWORD_HASH: &str = "*PasswordAlgorithm::compute_hash";
 /// The case that needs LibreOffice.
 const CONVERSION: &str = "conversion of a letter, own share";
 
@@ -244,12 +247,11 @@ fn work_is_as_cheap_as_it_was() {
     }
     let table = std::fs::read(&path).expect("tests/instructions.json");
     let table: Json = serde_json::from_slice(&table).expect("a table");
-    // Another compiler makes other instructions.
-    if table["compiler"] != compiler.as_str() {
-        let made = &table["compiler"];
-        eprintln!("SKIP: the table was made with {made}, this is {compiler}");
-        return;
-    }
+    let tolerance = match table["compiler"] == compiler.as_str() {
+        true => TOLERANCE,
+        false => OF_ANOTHER_COMPILER,
+    };
+    eprintln!("made with {}, by {compiler} now", table["compiler"]);
     let mut table: BTreeMap<String, u64> =
         serde_json::from_value(table["instructions"].clone()).expect("counts");
     if !now.contains_key(CONVERSION) {
@@ -262,7 +264,7 @@ fn work_is_as_cheap_as_it_was() {
         let before = table[case];
         let growth = growth(case, before, *count);
         eprintln!("{case}: {count} ({:+.2} %)", growth * 100.0);
-        if growth > TOLERANCE {
+        if growth > tolerance {
             grown += &format!("\n{case}: {before} to {count} ({:+.1} %)", growth * 100.0);
         }
     }

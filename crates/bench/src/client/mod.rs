@@ -224,11 +224,11 @@ impl Request {
         if statuses.contains(&answer.status) {
             return Ok(body);
         }
-        let text: String = String::from_utf8_lossy(&body).chars().take(300).collect();
-        Err(Error::answer(
-            &self.what,
-            format!("answered with {}: {text}", answer.status),
-        ))
+        Err(Error::Refused {
+            what: self.what.clone(),
+            status: answer.status,
+            body: String::from_utf8_lossy(&body).chars().take(300).collect(),
+        })
     }
 }
 

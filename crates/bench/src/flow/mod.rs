@@ -2,6 +2,7 @@
 //! workers, compared with a Node server.
 
 mod configurations;
+mod fleet;
 mod report;
 mod steps;
 
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use self::configurations::{Configuration, configurations};
+pub use self::fleet::{SCRIPT, script};
 pub(crate) use self::report::series;
 pub use self::report::{blocks, plots};
 pub use crate::name::Sandbox;
@@ -63,6 +65,8 @@ pub struct Options<'a> {
     pub concurrency: Vec<usize>,
     /// Script that starts the Node server, with the arguments PORT and `cold` or `warm`.
     pub peer: Option<PathBuf>,
+    /// Script that starts a fleet, see [`SCRIPT`].
+    pub fleet: Option<PathBuf>,
     /// Runs the flow without a service.
     pub in_process: InProcess<'a>,
 }
@@ -101,6 +105,17 @@ pub fn run(options: &Options<'_>, progress: Progress<'_>) -> Result<Recorder, Er
             &webhook,
             &mut recorder,
         )?;
+    }
+    // What the configurations keep would take processors and memory from fleets.
+    drop(all);
+    match &options.fleet {
+        _ if options.url.is_some() => {}
+        Some(script) => {
+            if let Err(error) = fleet::measure(script, options, &mut recorder, progress) {
+                recorder.note(format!("Fleets: {error}."));
+            }
+        }
+        None => recorder.note(format!("Fleets: there is no {SCRIPT} here.")),
     }
     Ok(recorder)
 }

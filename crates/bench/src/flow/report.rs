@@ -3,7 +3,7 @@
 use crate::{
     Cell, Name, Results,
     markdown::{Block, MISSING, NONE, Table, fine, maybe, ms, percentiles, rate},
-    name::{FlowName, Runner, Sandbox},
+    name::{Age, FlowName, Runner, Sandbox},
     plot::{Chart, Lines},
     render::distribution,
 };
@@ -17,6 +17,8 @@ pub fn blocks(results: &Results) -> Vec<Block> {
     ];
     let steps = steps(results);
     blocks.extend((!steps.is_empty()).then(|| steps.block("flow/steps", "Step by step")));
+    let fleets = fleets(results);
+    blocks.extend((!fleets.is_empty()).then(|| fleets.block("flow/fleet", "Fleets")));
     blocks
 }
 
@@ -91,7 +93,7 @@ fn matrix(results: &Results) -> Table {
             figures.extend(percentiles(cell.client.as_ref()));
             figures.push(match ran.runner {
                 Runner::OneProcess => NONE.to_owned(),
-                _ => maybe(cell.server_cpu_ms(), ms),
+                _ => results.server_cpu(Some(cell), ms),
             });
             let workers = cell.values.get("workerCpuSeconds");
             figures.push(match ran.runner {
@@ -201,6 +203,51 @@ fn steps(results: &Results) -> Table {
         });
     }
     table
+}
+
+/// Fleets by services and workers: their start, their first runs, and those that follow.
+fn fleets(results: &Results) -> Table {
+    let mut table = Table::of_cells(&[
+        "Services / workers",
+        "Runs",
+        "At a time",
+        "Ready after",
+        "First answer after",
+        "runs/s",
+        "p50",
+        "p95",
+        "p99",
+        "CPU per run, fleet / client",
+    ]);
+    let fleets = results.pick(|name| match name {
+        Name::Flow(FlowName::Fleet { ratio, age }) => Some((*ratio, *age)),
+        _ => None,
+    });
+    for ((ratio, age), cell) in fleets {
+        let age_name = age.as_str().to_owned();
+        let name = vec![ratio.to_string(), age_name, cell.concurrency.to_string()];
+        table.cell(cell, name, || {
+            let mut figures = match age {
+                Age::Cold => ["ready", "first"].map(|of| start(cell, of)).to_vec(),
+                Age::Warm => vec![NONE.to_owned(); 2],
+            };
+            figures.push(rate(cell.median_rps()));
+            figures.extend(percentiles(cell.client.as_ref()));
+            let both = [cell.server_cpu_ms(), cell.client_cpu_ms()].map(|it| maybe(it, ms));
+            figures.push(both.join(" / "));
+            figures
+        });
+    }
+    table
+}
+
+/// Seconds of a start: the median over the rounds, the least and the most.
+fn start(cell: &Cell, of: &str) -> String {
+    let value = |part: &str| cell.values.get(&format!("{of}{part}")).copied();
+    let all = || Some((value("Median")?, value("Least")?, value("Most")?));
+    maybe(all(), |(median, least, most)| {
+        format!("{median:.1} s ({least:.1} to {most:.1})")
+    })
 }
 
 /// The part of the service's time that is in no phase.

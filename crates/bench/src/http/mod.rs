@@ -5,6 +5,7 @@
 mod bodies;
 mod connections;
 mod files;
+pub mod given;
 mod matrix;
 mod report;
 mod served;

@@ -260,9 +260,11 @@ fn of_socket(results: &Results, socket: SocketKind) -> Table {
         });
         row.extend(ratios.into_iter().skip(1));
         row.extend(every(&|cell| {
-            let server = maybe(cell.and_then(Cell::server_cpu_ms), fine);
-            let client = maybe(cell.and_then(Cell::client_cpu_ms), fine);
-            format!("{server} / {client}")
+            let server = results.server_cpu(cell, fine);
+            match cell.and_then(Cell::client_cpu_ms) {
+                None if results.target.is_some() => server,
+                client => format!("{server} / {}", maybe(client, fine)),
+            }
         }));
         let times = cell.client.as_ref();
         row.push(maybe(times, |it| {

@@ -44,14 +44,14 @@ pub(super) fn service(options: &Options, kind: BodyKind) -> Result<Server, Error
     let target = program.target().clone();
     let is_rendered = matches!(kind, BodyKind::Array | BodyKind::Chunk);
     if is_rendered {
-        store_template(&target)?;
+        store_template(&target, None)?;
     }
     let mut asks = BTreeMap::new();
     for kilobytes in &options.bodies.kilobytes {
         let ask = match is_rendered {
             true => rendering(kind, *kilobytes, folder.path())?,
             false => Ask {
-                path: stored(&target, *kilobytes)?,
+                path: stored(&target, None, *kilobytes)?,
                 post: None,
             },
         };
@@ -76,7 +76,8 @@ pub(super) fn service(options: &Options, kind: BodyKind) -> Result<Server, Error
     })
 }
 
-fn store_template(target: &Target) -> Result<(), Error> {
+/// Stores the template of the renderings; one that is there stays.
+pub(super) fn store_template(target: &Target, key: Option<&str>) -> Result<(), Error> {
     // With the end of the line.
     let line = "x".repeat(PART_BYTES - 2);
     let template = json!({
@@ -85,12 +86,12 @@ fn store_template(target: &Target) -> Result<(), Error> {
         "name": "Kilobytes",
         "body": [{"type": "table", "rows": "rows", "columns": [{"header": "Line", "value": line}]}],
     });
-    let request = Request::json("POST", "/templates", None, template.to_string().as_bytes());
-    request.expect(target, &[201]).map(drop)
+    let request = Request::json("POST", "/templates", key, template.to_string().as_bytes());
+    request.expect(target, &[201, 409]).map(drop)
 }
 
-/// A request that renders about this many kilobytes.
-fn rendering(kind: BodyKind, kilobytes: usize, folder: &Path) -> Result<Ask, Error> {
+/// Path and JSON of a request that renders about this many kilobytes: as one document, or as a batch.
+pub(super) fn rendered(kind: BodyKind, kilobytes: usize) -> (&'static str, Vec<u8>) {
     let data = |rows: usize| json!({"rows": (0..rows).collect::<Vec<_>>()});
     let (path, body) = match kind {
         BodyKind::Chunk => {
@@ -109,7 +110,12 @@ fn rendering(kind: BodyKind, kilobytes: usize, folder: &Path) -> Result<Ask, Err
             ("/render/csv", body)
         }
     };
-    let bytes = body.to_string().into_bytes();
+    (path, body.to_string().into_bytes())
+}
+
+/// A request that renders about this many kilobytes, also for wrk.
+fn rendering(kind: BodyKind, kilobytes: usize, folder: &Path) -> Result<Ask, Error> {
+    let (path, bytes) = rendered(kind, kilobytes);
     let name = format!("{}-{kilobytes}", kind.as_str());
     let (json, script) = (
         folder.join(format!("{name}.json")),
@@ -130,16 +136,20 @@ fn rendering(kind: BodyKind, kilobytes: usize, folder: &Path) -> Result<Ask, Err
 
 /// Stores a document of exactly this many kilobytes and returns its path. The CSV has one line per
 /// kilobyte; a first, shorter attempt shows how many letters are missing.
-fn stored(target: &Target, kilobytes: usize) -> Result<String, Error> {
+pub(super) fn stored(
+    target: &Target,
+    key: Option<&str>,
+    kilobytes: usize,
+) -> Result<String, Error> {
     let wanted = kilobytes * PART_BYTES;
     let mut lengths = vec![FIRST; kilobytes];
-    let (first, _) = store(target, &lengths)?;
+    let (first, _) = store(target, key, &lengths)?;
     let missing = wanted.saturating_sub(first);
     for length in &mut lengths {
         *length += missing / kilobytes;
     }
     lengths[0] += missing % kilobytes;
-    let (size, path) = store(target, &lengths)?;
+    let (size, path) = store(target, key, &lengths)?;
     match size == wanted {
         true => Ok(path),
         false => Err(Error::answer(
@@ -150,7 +160,7 @@ fn stored(target: &Target, kilobytes: usize) -> Result<String, Error> {
 }
 
 /// Stores a CSV with lines of these lengths; returns its size in bytes and its path.
-fn store(target: &Target, lengths: &[usize]) -> Result<(usize, String), Error> {
+fn store(target: &Target, key: Option<&str>, lengths: &[usize]) -> Result<(usize, String), Error> {
     let rows: Vec<String> = lengths.iter().map(|length| "x".repeat(*length)).collect();
     let column = json!({"header": "Line", "value": "{{ item }}"});
     let body = json!({
@@ -163,14 +173,31 @@ fn store(target: &Target, lengths: &[usize]) -> Result<(usize, String), Error> {
         "data": {"rows": rows},
         "output": {"store": true},
     });
-    let request = Request::json("POST", "/render/csv", None, body.to_string().as_bytes());
+    let request = Request::json("POST", "/render/csv", key, body.to_string().as_bytes());
     let answer = request.expect(target, &[201])?;
     let answer: Json = serde_json::from_slice(&answer).unwrap_or_default();
     match (answer["sizeBytes"].as_u64(), answer["url"].as_str()) {
-        (Some(size), Some(url)) => Ok((size as usize, url.to_owned())),
+        (Some(size), Some(url)) => Ok((size as usize, path_of(url))),
         _ => Err(Error::answer(
             "storing a result",
             "the answer has no link".to_owned(),
         )),
+    }
+}
+
+/// The path of a link, which is whole where the service knows its public address.
+fn path_of(url: &str) -> String {
+    let after = url.split_once("://").map(|(_, rest)| rest);
+    let path = after.map(|rest| rest.find('/').map_or("/", |at| &rest[at..]));
+    path.unwrap_or(url).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn links_are_asked_for_where_the_service_was_reached() {
+        for url in ["/results/1?t=2", "https://a.example/results/1?t=2"] {
+            assert_eq!(super::path_of(url), "/results/1?t=2");
+        }
     }
 }

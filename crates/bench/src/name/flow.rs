@@ -121,6 +121,55 @@ impl Part {
     }
 }
 
+/// Services and workers of a fleet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Ratio {
+    /// Number of services behind nginx.
+    pub services: usize,
+    /// Number of workers, each of eight slots.
+    pub workers: usize,
+}
+
+impl Ratio {
+    /// The measured fleets.
+    pub(crate) const ALL: [Self; 4] = [
+        Self::of(1, 1),
+        Self::of(1, 2),
+        Self::of(2, 2),
+        Self::of(2, 4),
+    ];
+
+    const fn of(services: usize, workers: usize) -> Self {
+        Self { services, workers }
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} / {}", self.services, self.workers)
+    }
+}
+
+/// The age of a fleet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Age {
+    /// Its first runs after its start with empty data.
+    Cold,
+    /// Those that follow.
+    Warm,
+}
+
+impl Age {
+    /// Text of tables.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Warm => "warm",
+        }
+    }
+}
+
 /// The name of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(
@@ -145,6 +194,13 @@ pub enum FlowName {
         /// What of it.
         part: Part,
     },
+    /// A fleet behind nginx, with PostgreSQL, Redis and an S3 server.
+    Fleet {
+        /// Its services and workers.
+        ratio: Ratio,
+        /// When it ran.
+        age: Age,
+    },
 }
 
 impl fmt::Display for FlowName {
@@ -154,6 +210,7 @@ impl fmt::Display for FlowName {
                 runner, sandbox, ..
             } => write!(formatter, "matrix/{runner}, {} sandbox", sandbox.as_str()),
             Self::Step { step, part } => write!(formatter, "steps/{step}, {}", part.as_str()),
+            Self::Fleet { ratio, age } => write!(formatter, "fleet/{ratio}, {}", age.as_str()),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    flow::{FlowName, Part, Runner, Sandbox},
+    flow::{Age, FlowName, Part, Ratio, Runner, Sandbox},
     http::{BodyKind, HttpName, PageCache, Route, Server, SocketKind},
     office::{By, OfficeName, Way, Word},
     render::{Document, Isolation, Kept, Packaging, RenderName, Service, Topology, Until},

@@ -19,7 +19,11 @@ pub fn blocks(results: &Results) -> Vec<Block> {
         let cells = compared(results, name);
         if let Some((_, first)) = cells.first() {
             let bytes = first.values.get("inputBytes").map(|it| *it as u64);
-            body += &format!("**{name}, {}**\n\n{}\n", size(bytes), compare(&cells));
+            body += &format!(
+                "**{name}, {}**\n\n{}\n",
+                size(bytes),
+                compare(results, &cells)
+            );
         }
     }
     let compare = Block {
@@ -27,11 +31,14 @@ pub fn blocks(results: &Results) -> Vec<Block> {
         title: "Conversions, interleaved".to_owned(),
         body,
     };
-    vec![
-        compare,
-        io(results).block("office/io", "How bytes travel"),
-        rate(results).block("office/rate", "By processes"),
-    ]
+    let mut blocks = vec![compare];
+    if results.target.is_some() {
+        // The other sections start processes of their own.
+        return blocks;
+    }
+    blocks.push(io(results).block("office/io", "How bytes travel"));
+    blocks.push(rate(results).block("office/rate", "By processes"));
+    blocks
 }
 
 /// The converters of a document.
@@ -44,7 +51,7 @@ fn compared(results: &Results, wanted: Word) -> Vec<(By, &Cell)> {
 }
 
 /// Statistics per converter, with the ratio to the first row and the processor time.
-fn compare(cells: &[(By, &Cell)]) -> Table {
+fn compare(results: &Results, cells: &[(By, &Cell)]) -> Table {
     let mut table = Table::of_cells(&[
         "Name",
         "ips",
@@ -74,7 +81,7 @@ fn compare(cells: &[(By, &Cell)]) -> Table {
                 ms(times.min),
                 maybe(ratio, |ratio| ratio.to_string()),
                 match by.has_processes() {
-                    true => maybe(cell.server_cpu_ms(), ms),
+                    true => results.server_cpu(Some(*cell), ms),
                     false => NONE.to_owned(),
                 },
                 maybe(cell.size_bytes.filter(|it| *it > 0), |it| size(Some(it))),

@@ -16,8 +16,8 @@ use crate::{
 #[must_use]
 pub fn blocks(results: &Results) -> Vec<Block> {
     let mut blocks = vec![
-        cells(main(results)).block("render/cells", "Cells"),
-        cells(serial(results)).block("render/serial", "One at a time"),
+        cells(results, main(results)).block("render/cells", "Cells"),
+        cells(results, serial(results)).block("render/serial", "One at a time"),
     ];
     blocks.push(chromium(results).block("render/chromium", "Compared with headless Chromium"));
     let gotenberg = gotenberg::table(results);
@@ -104,7 +104,7 @@ fn serial(results: &Results) -> impl Iterator<Item = (Document, &Cell)> {
     })
 }
 
-fn cells<'a>(cells: impl Iterator<Item = (Document, &'a Cell)>) -> Table {
+fn cells<'a>(results: &Results, cells: impl Iterator<Item = (Document, &'a Cell)>) -> Table {
     let mut table = Table::of_cells(&[
         "Cell",
         "What",
@@ -136,7 +136,7 @@ fn cells<'a>(cells: impl Iterator<Item = (Document, &'a Cell)>) -> Table {
                 _ => NONE.to_owned(),
             });
             figures.push(size(cell.size_bytes));
-            figures.push(processor(cell));
+            figures.push(processor(results, cell));
             figures
         });
     }
@@ -144,10 +144,11 @@ fn cells<'a>(cells: impl Iterator<Item = (Document, &'a Cell)>) -> Table {
 }
 
 /// Processor time per request: of the service, and of the client.
-fn processor(cell: &Cell) -> String {
-    match cell.server_cpu_ms() {
-        Some(server) => format!("{} / {}", ms(server), maybe(cell.client_cpu_ms(), ms)),
-        None => MISSING.to_owned(),
+fn processor(results: &Results, cell: &Cell) -> String {
+    let server = results.server_cpu(Some(cell), ms);
+    match cell.client_cpu_ms() {
+        Some(client) => format!("{server} / {}", ms(client)),
+        None => server,
     }
 }
 

@@ -169,6 +169,7 @@ impl Arguments {
             effort: self.quick(flow::QUICK, flow::WHOLE),
             concurrency: vec![1, 4, 16, 32],
             peer: Some(PathBuf::from(PEER)).filter(|path| path.is_file()),
+            fleet: flow::script(),
             in_process,
         }
     }

@@ -32,7 +32,7 @@ pub(super) const PEER: &str = "bench/flow-peer/start.sh";
     platen bench flow --samples 5000 --concurrency 1,16,64 --out results\n  \
     platen bench flow --url http://127.0.0.1:3000 --api-key KEY\n\n\
     Without --url, the command starts services and workers itself. It measures the Node server if \
-    Node and isolated-vm are available.")]
+    Node and isolated-vm are available, and fleets if PostgreSQL, Redis, versitygw and nginx are.")]
 pub struct Arguments {
     /// Flow to run.
     #[arg(long, default_value = "examples/flows/sum.json")]
@@ -51,6 +51,9 @@ pub struct Arguments {
     /// Script that starts the Node server; its arguments are PORT and `cold` or `warm`.
     #[arg(long, value_name = "FILE", default_value = PEER)]
     peer: PathBuf,
+    /// Script that starts a fleet; its settings are in the environment.
+    #[arg(long, value_name = "FILE", default_value = flow::SCRIPT)]
+    fleet: PathBuf,
     #[command(flatten)]
     effort: EffortArguments,
     #[command(flatten)]
@@ -76,6 +79,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
             .of(flow::WHOLE, flow::QUICK, arguments.samples),
         concurrency: arguments.concurrency.clone(),
         peer: Some(arguments.peer.clone()).filter(|path| path.is_file()),
+        fleet: Some(arguments.fleet.clone()).filter(|path| path.is_file()),
         in_process: &in_process,
     };
     if let Some(target) = &options.url {

@@ -3,9 +3,20 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use platen_bench::http::{self, BodyConf, Options, Peer, Puma, SocketKind};
+use platen_bench::{
+    Recorder,
+    http::{
+        self, BodyConf, Options, Peer, Puma, SocketKind,
+        given::{self, Given},
+    },
+};
 
-use super::{Place, effort::EffortArguments, environment, finish, platen, progress};
+use super::{
+    Place,
+    effort::EffortArguments,
+    environment, finish, platen, progress,
+    target::{Running, TargetArguments},
+};
 use crate::report::{Failure, OutputArguments};
 
 /// Arguments of `platen bench http`, named as those of Puma's `response_time_wrk.sh`.
@@ -15,10 +26,14 @@ use crate::report::{Failure, OutputArguments};
     platen bench http --peer puma,nginx,hyper --rounds 3 --out results\n  \
     platen bench http -b s1,100,1024 -D 5 -T 4 -c 4\n  \
     platen bench http -s unix --peer puma\n  \
-    platen bench http --peer http://127.0.0.1:40001\n\n\
+    platen bench http --peer http://127.0.0.1:40001\n  \
+    platen bench http --url https://platen.example.com --api-key KEY -b sc10,100 --yes\n\n\
     wrk generates the load; Unix sockets use a built-in client. The servers are interleaved, and \
     the figures are medians of the rounds. Bodies are verified once per cell. nginx sends the same \
-    files for every body type. hyper is the library alone, in this binary, without TLS.")]
+    files for every body type. hyper is the library alone, in this binary, without TLS.\n\n\
+    With --url, only that service is measured: stored results (s and i), CSV that it renders (a), and \
+    batches that it streams (c), fetched by the built-in client; -D counts requests of a round then, \
+    and -s, -w, -t, -d and --peer say nothing of it.")]
 pub struct Arguments {
     /// Processes per server.
     #[arg(short = 'w', long, default_value_t = 2, env = "BENCH_WORKERS")]
@@ -66,6 +81,8 @@ pub struct Arguments {
     #[arg(short = 'Y', long)]
     yjit: bool,
     #[command(flatten)]
+    target: TargetArguments,
+    #[command(flatten)]
     effort: EffortArguments,
     #[command(flatten)]
     place: Place,
@@ -97,7 +114,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         let message = format!("`{delay}` is not a delay");
         return Err(Failure::caller(message, "seconds from 0 to 60: -d 0.2"));
     }
-    let options = Options {
+    let mut options = Options {
         platen: platen()?,
         workers: arguments.workers,
         threads: arguments.threads,
@@ -122,8 +139,32 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         },
     };
     let environment = environment();
-    let recorder = http::run(&options, &progress(output))?;
+    let recorder = match arguments.target.running()? {
+        Some(running) => measure_given(arguments, &mut options, running, output)?,
+        None => http::run(&options, &progress(output))?,
+    };
     finish(recorder, environment, &arguments.place, output)
+}
+
+/// Measures a service that is already running.
+fn measure_given(
+    arguments: &Arguments,
+    options: &mut Options,
+    running: Running,
+    output: OutputArguments,
+) -> Result<Recorder, Failure> {
+    let target = &running.target;
+    let effort = &arguments.effort;
+    options.effort = effort.of(given::WHOLE, given::QUICK, arguments.duration);
+    options.effort.pack_seconds = TargetArguments::seconds(target, options.effort.pack_seconds);
+    let bound = given::bound(options);
+    arguments.target.agree(target, bound, output)?;
+    let service = Given {
+        target: running.target,
+        key: running.key,
+        render_key: running.render_key,
+    };
+    Ok(given::run(options, &service, &progress(output))?)
 }
 
 /// Puma starts in a folder of its own.
