@@ -17,6 +17,7 @@ use crate::{
     color_glyph::{GlyphPicture, picture},
     color_layers::{drawing, is_layered},
     fonts::{FontBytes, Want},
+    subsets::{Subset, Subsets},
 };
 
 /// Angle of an oblique face of a variable font, in degrees.
@@ -40,6 +41,8 @@ pub struct FaceData {
     /// [`FaceData::lean_file`].
     is_embedded: AtomicBool,
     lean: OnceLock<Option<Vec<u8>>>,
+    /// What documents have embedded of it, for [`FaceData::subset`].
+    subsets: Subsets,
     /// The face in the form that the shaper needs.
     pub(crate) shaping: harfrust::Font,
     /// Font units per em.
@@ -127,6 +130,7 @@ impl FaceData {
             location,
             is_embedded: AtomicBool::new(false),
             lean: OnceLock::new(),
+            subsets: Subsets::default(),
             advances: advances_of(&font, bytes.as_ref()),
             colored,
             layered,
@@ -160,6 +164,19 @@ impl FaceData {
             return None;
         }
         self.lean.get_or_init(|| make(bytes)).as_deref()
+    }
+
+    /// The part of the face with these glyphs in this order, as it stands in a file: made by `make`, or kept
+    /// from an earlier document.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn subset<E>(
+        &self,
+        glyphs: &[u16],
+        make: impl FnOnce() -> Result<Subset, E>,
+    ) -> Result<Arc<Subset>, E> {
+        self.subsets.get(glyphs, make)
     }
 
     /// Where it stands on the axes of a variable font, for metrics and outlines.

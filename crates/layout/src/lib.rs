@@ -11,6 +11,7 @@ mod outlined_text;
 pub mod page;
 mod script;
 pub mod shape;
+mod subsets;
 mod text;
 
 pub use self::{
@@ -19,4 +20,5 @@ pub use self::{
     fonts::{FaceId, FaceInfo, FaceRange, FontBytes, FontFamily, FontLibrary, FontPart},
     page::Layout,
     shape::{Shaper, WordId},
+    subsets::Subset,
 };

@@ -120,7 +120,16 @@ impl File {
         self.quick_deflate = deflate;
     }
 
-    fn compressed_stream(&mut self, reference: Reference, entries: &str, data: &[u8]) {
+    /// Compresses data as [`File::quick_stream`] does, for [`File::compressed_stream`].
+    pub fn quickly_compressed(&mut self, data: &[u8]) -> Vec<u8> {
+        let deflate = self
+            .quick_deflate
+            .get_or_insert_with(|| Deflate::new(QUICK_LEVEL));
+        deflate.run(data).to_vec()
+    }
+
+    /// Writes a stream that was compressed before. `entries` are as those of [`File::stream`].
+    pub fn compressed_stream(&mut self, reference: Reference, entries: &str, data: &[u8]) {
         self.plain_stream(reference, &format!("{entries}/Filter/FlateDecode"), data);
     }
 

@@ -6,20 +6,16 @@ use std::sync::Arc;
 use platen_layout::{FaceData, FaceId, Shaper};
 use rustc_hash::FxHashMap;
 use skrifa::{FontRef, MetadataProvider, instance::Size, raw::TableProvider, string::StringId};
-use subsetter::GlyphRemapper;
 
 use super::{
     error::Error,
     file::File,
-    sfnt::{lean, table, without_instructions},
+    font_program::Program,
     syntax::{Reference, Syntax},
 };
 
 /// Maximum number of characters in a `bfchar` block, Adobe Technical Note #5411.
 const MAX_BLOCK: usize = 100;
-
-/// Length of a subset's tag before the font's name: six letters and `+`.
-const SUBSET_TAG: usize = 7;
 
 /// The text that a character code stands for.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +31,8 @@ pub(super) struct FontUse {
     pub reference: Reference,
     /// Character code by glyph id; 0 if it has none yet.
     codes: Vec<u16>,
-    mapper: GlyphRemapper,
+    /// By character code: the glyph.
+    glyphs: Vec<u16>,
     /// By character code: the text, and the advance in thousandths of an em.
     meanings: Vec<Meaning>,
     widths: Vec<f32>,
@@ -49,7 +46,7 @@ impl FontUse {
             data,
             reference,
             codes: Vec::new(),
-            mapper: GlyphRemapper::new(),
+            glyphs: vec![0],
             meanings: vec![Meaning::Unset],
             widths: vec![notdef],
         })
@@ -65,9 +62,10 @@ impl FontUse {
         if known != 0 || glyph == 0 {
             return (known, self.widths[usize::from(known)]);
         }
-        let code = self.mapper.remap(glyph);
+        let code = self.glyphs.len() as u16;
         let width = advance(&self.data, glyph);
         self.codes[index] = code;
+        self.glyphs.push(glyph);
         self.meanings.push(Meaning::Unset);
         self.widths.push(width);
         (code, width)
@@ -98,36 +96,15 @@ impl FontUse {
     }
 
     fn write(&self, file: &mut File) -> Result<(), Error> {
-        let broken = |reason: String| Error::Font(reason);
         let font = self
             .font()
-            .ok_or_else(|| broken("it cannot be read".to_owned()))?;
-        let name = subset_name(&font, &self.data, &self.mapper);
-        let place =
-            |(tag, value): &(skrifa::Tag, f32)| (subsetter::Tag::new(&tag.to_be_bytes()), *value);
-        let place: Vec<_> = self.data.variations.iter().map(place).collect();
-        // Without instructions before or after, the subset is the same; before, it is made sooner.
-        let lean = match place.is_empty() {
-            true => self.data.lean_file(|file| lean(file, &name[SUBSET_TAG..])),
-            false => None,
-        };
-        let (bytes, index) = (self.data.bytes.as_ref(), self.data.index);
-        let bytes = lean.unwrap_or(bytes);
-        let subset = subsetter::subset_with_variations(bytes, index, &place, &self.mapper)
-            .map_err(|error| broken(format!("{name}: {error:?}")))?;
-        let program = file.reserve();
-        let compact = table(&subset, b"CFF ");
-        let is_compact = compact.is_some();
-        if let Some(compact) = compact {
-            file.quick_stream(program, "/Subtype/CIDFontType0C", compact);
-        } else {
-            let data = match lean {
-                Some(_) => subset,
-                None => without_instructions(&subset, &name[SUBSET_TAG..]).unwrap_or(subset),
-            };
-            file.quick_stream(program, &format!("/Length1 {}", data.len()), &data);
-        }
-        let descriptor = self.descriptor(file, &font, &name, program, is_compact);
+            .ok_or_else(|| Error::Font("it cannot be read".to_owned()))?;
+        let own = own_name(&font);
+        let program = Program::new(&self.data, &own, &self.glyphs);
+        let name = format!("{}+{own}", program.tag());
+        let embedded = program.write(file)?;
+        let is_compact = embedded.is_compact;
+        let descriptor = self.descriptor(file, &font, &name, embedded.program, is_compact);
         let kind = if is_compact { "0" } else { "2" };
         let descendant = file.add(|out| {
             out.raw("<</Type/Font/Subtype/CIDFontType").raw(kind);
@@ -250,32 +227,17 @@ fn advance(data: &FaceData, glyph: u16) -> f32 {
     (data.advance(glyph) * 100_000.0 / data.units_per_em).round() / 100.0
 }
 
-/// The subset tag, six letters derived from its glyphs, and the font's name, ISO 32000-1 §9.6.4.
-fn subset_name(font: &FontRef<'_>, data: &FaceData, mapper: &GlyphRemapper) -> String {
-    use std::hash::Hasher;
-    let mut hasher = rustc_hash::FxHasher::default();
-    for glyph in mapper.remapped_gids() {
-        hasher.write_u16(glyph);
-    }
-    for (_, value) in &data.variations {
-        hasher.write_u32(value.to_bits());
-    }
-    let mut code = hasher.finish();
-    let mut name: String = (0..6)
-        .map(|_| {
-            let letter = char::from(b'A' + (code % 26) as u8);
-            code /= 26;
-            letter
-        })
-        .collect();
-    name.push('+');
+/// The PostScript name of a face.
+fn own_name(font: &FontRef<'_>) -> String {
     let own = font
         .localized_strings(StringId::POSTSCRIPT_NAME)
         .english_or_first()
         .map(|own| own.to_string());
     let own = own.as_deref().unwrap_or("Unnamed");
-    name.extend(own.chars().filter(char::is_ascii_graphic).take(100));
-    name
+    own.chars()
+        .filter(char::is_ascii_graphic)
+        .take(100)
+        .collect()
 }
 
 /// The fonts of a document, in order of first use.

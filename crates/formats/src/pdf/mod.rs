@@ -10,6 +10,7 @@ mod background;
 mod error;
 mod file;
 mod font;
+mod font_program;
 mod form;
 mod graphics;
 mod image;
