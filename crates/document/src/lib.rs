@@ -18,6 +18,7 @@ pub mod host;
 pub mod html;
 pub mod imports;
 mod input;
+pub mod json_weight;
 pub mod length;
 mod lint;
 pub mod locale;

@@ -137,7 +137,7 @@ words! {
         Unpacked = "unpacked",
         /// Template, data and attachments of a rendering, or the input of code, in bytes.
         Input = "input",
-        /// The output of code, in bytes.
+        /// The output of a step, or of all steps of a run, in bytes.
         Output = "output",
         /// The document that was made, in bytes.
         Result = "result",
@@ -147,7 +147,7 @@ words! {
         Answer = "answer",
         /// The queue for slots.
         Queue = "queue",
-        /// The memory for bodies of requests.
+        /// The memory for bodies of requests, or for the data of runs.
         Memory = "memory",
         /// The disk space for uploads.
         Uploads = "uploads",

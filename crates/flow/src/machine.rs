@@ -204,6 +204,8 @@ pub(crate) struct Record {
 /// State of a loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoopState {
+    /// The items, as they were when the loop began.
+    pub items: Option<Arc<Vec<Json>>>,
     /// Outputs of the completed items.
     pub outputs: Vec<Option<Json>>,
     /// Number of leading items that are complete.
@@ -217,6 +219,7 @@ pub struct Machine {
     pub(crate) records: BTreeMap<String, Record>,
     /// State of loops by path, so that each call need not start at their first item.
     pub(crate) loops: HashMap<String, LoopState>,
+    /// What expressions see. Outputs of steps stay in it once a step of the outermost list has ended.
     data: Json,
     /// Result of `now()` throughout the run, in seconds since 1970.
     pub(crate) started_unix_seconds: i64,
@@ -250,11 +253,11 @@ impl Machine {
 
     /// Applies an event. Events that do not fit the state, such as a second end of a step, are
     /// ignored.
-    pub fn apply(&mut self, entry: &Entry) {
+    pub fn apply(&mut self, entry: Entry) {
         match entry {
             Entry::Started { path, attempt } => {
                 let record = self.record(path);
-                record.attempts = record.attempts.max(*attempt);
+                record.attempts = record.attempts.max(attempt);
                 record.running = true;
                 record.failure = None;
             }
@@ -265,17 +268,17 @@ impl Machine {
             } => {
                 let record = self.record(path);
                 record.running = false;
-                record.output.get_or_insert_with(|| output.clone());
+                record.output.get_or_insert(output);
             }
             Entry::Failed { path, error, at_ms } => {
                 let record = self.record(path);
                 record.running = false;
                 if record.output.is_none() {
-                    record.failure = Some((error.clone(), *at_ms));
+                    record.failure = Some((error, at_ms));
                 }
             }
             Entry::Waiting { path, until_ms } => {
-                self.record(path).waiting.get_or_insert(*until_ms);
+                self.record(path).waiting.get_or_insert(until_ms);
             }
             Entry::Cancelled => {
                 self.stopped.get_or_insert(Finish::Cancelled);
@@ -309,11 +312,8 @@ impl Machine {
         })
     }
 
-    fn record(&mut self, path: &str) -> &mut Record {
-        if !self.records.contains_key(path) {
-            self.records.insert(path.to_owned(), Record::default());
-        }
-        self.records.entry(path.to_owned()).or_default()
+    fn record(&mut self, path: String) -> &mut Record {
+        self.records.entry(path).or_default()
     }
 
     /// Decides what to do next.
@@ -325,11 +325,12 @@ impl Machine {
             };
         }
         let flow = Arc::clone(&self.flow);
-        let mut data = self.data.clone();
+        let mut data = self.data.take();
         let mut walk = Walk::new(self);
-        let ended = walk.steps(&flow.steps, "", &mut data);
+        let ended = walk.steps(&flow.steps, &mut data);
         let mut next = walk.next;
         next.finish = ended;
+        self.data = data;
         next
     }
 }

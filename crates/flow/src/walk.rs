@@ -1,8 +1,10 @@
 //! Traverses the steps of a flow with the state of a run, and collects what to do next.
 
+use std::sync::Arc;
+
 use platen_document::pattern::{Condition, Moment, Pattern};
 use platen_fault::Code;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::{
     compile::{Body, CompiledStep},
@@ -33,6 +35,9 @@ pub(crate) fn find<'a>(steps: &'a [CompiledStep], name: &str) -> Option<&'a Step
 pub(crate) struct Walk<'m> {
     machine: &'m mut Machine,
     pub next: Next,
+    /// Names of steps whose outputs stand in the data, and what stood there before, since the last step of the
+    /// outermost list ended. Taking them back costs less than a copy of the data, which may be large.
+    seen: Vec<(String, Option<Json>)>,
 }
 
 /// Progress of a step.
@@ -49,17 +54,16 @@ impl<'m> Walk<'m> {
         Self {
             machine,
             next: Next::default(),
+            seen: Vec::new(),
         }
     }
 
-    /// Traverses the whole flow. Returns how the run ended, if it has.
-    pub fn steps(
-        &mut self,
-        steps: &[CompiledStep],
-        prefix: &str,
-        data: &mut Json,
-    ) -> Option<Finish> {
-        match self.list(steps, prefix, data) {
+    /// Traverses the whole flow. Returns how the run ended, if it has. What `data` has beside the outputs of
+    /// ended steps is as before.
+    pub fn steps(&mut self, steps: &[CompiledStep], data: &mut Json) -> Option<Finish> {
+        let ended = self.list(steps, "", data);
+        self.forget(0, data);
+        match ended {
             Err(finish) => {
                 // A failed run starts nothing new.
                 self.next = Next::default();
@@ -77,9 +81,13 @@ impl<'m> Walk<'m> {
         prefix: &str,
         data: &mut Json,
     ) -> Result<Option<Json>, Finish> {
-        let mut last = Json::Null;
         for compiled in steps {
-            let path = format!("{prefix}{}", compiled.step.name);
+            let name = &compiled.step.name;
+            // Only steps of the outermost list that have ended stay between two traversals.
+            if prefix.is_empty() && !data["steps"][name].is_null() {
+                continue;
+            }
+            let path = format!("{prefix}{name}");
             let output = match self.step(compiled, &path, data)? {
                 Progress::Done(output) => output,
                 Progress::Open => return Ok(None),
@@ -88,10 +96,40 @@ impl<'m> Walk<'m> {
                 }
                 Progress::Failed(error) => return Err(Finish::Failed { path, error }),
             };
-            last.clone_from(&output);
-            data["steps"][&compiled.step.name] = json!({"output": output});
+            self.see(name, output, data);
+            if prefix.is_empty() {
+                // It is not walked again: what stands in the data stays, and states of its loops go.
+                self.seen.clear();
+                self.machine.loops.clear();
+            }
         }
-        Ok(Some(last))
+        let last = steps
+            .last()
+            .map(|last| &data["steps"][&last.step.name]["output"]);
+        Ok(Some(last.cloned().unwrap_or_default()))
+    }
+
+    /// Lets expressions see the output of a step.
+    fn see(&mut self, name: &str, output: Json, data: &mut Json) {
+        let mut step = Map::new();
+        step.insert("output".to_owned(), output);
+        if let Json::Object(steps) = &mut data["steps"] {
+            let before = steps.insert(name.to_owned(), Json::Object(step));
+            self.seen.push((name.to_owned(), before));
+        }
+    }
+
+    /// Takes back what expressions see of steps, but for the first `kept` of them.
+    fn forget(&mut self, kept: usize, data: &mut Json) {
+        let Json::Object(steps) = &mut data["steps"] else {
+            return;
+        };
+        for (name, before) in self.seen.drain(kept..).rev() {
+            match before {
+                Some(before) => steps.insert(name, before),
+                None => steps.shift_remove(&name),
+            };
+        }
     }
 
     fn moment(&self) -> Moment {
@@ -101,10 +139,11 @@ impl<'m> Walk<'m> {
     }
 
     fn step(&mut self, compiled: &CompiledStep, path: &str, data: &mut Json) -> Outcome {
-        let record = self.machine.records.get(path).cloned().unwrap_or_default();
-        if let Some(output) = record.output {
-            return Ok(Progress::Done(output));
+        let record = self.machine.records.get(path);
+        if let Some(output) = record.and_then(|record| record.output.as_ref()) {
+            return Ok(Progress::Done(output.clone()));
         }
+        let record = record.cloned().unwrap_or_default();
         if let Some(condition) = &compiled.skip_if {
             match condition.holds(data, self.moment()) {
                 Ok(true) => return Ok(Progress::Done(Json::Null)),
@@ -115,8 +154,12 @@ impl<'m> Walk<'m> {
         match &compiled.body {
             Body::Branch { ways, otherwise } => self.branch(compiled, ways, otherwise, path, data),
             Body::Loop { items, steps } => {
+                let known = self.machine.loops.get(path);
+                if let Some(items) = known.and_then(|state| state.items.clone()) {
+                    return self.repeat(compiled, &items, steps, path, data);
+                }
                 let items = match items.resolve(data, self.moment()) {
-                    Ok(Json::Array(items)) if items.len() <= MAX_ITEMS => items,
+                    Ok(Json::Array(items)) if items.len() <= MAX_ITEMS => Arc::new(items),
                     Ok(Json::Array(_)) => {
                         return Ok(mistake(format!("a loop has at most {MAX_ITEMS} items")));
                     }
@@ -260,7 +303,7 @@ impl<'m> Walk<'m> {
     fn repeat(
         &mut self,
         compiled: &CompiledStep,
-        items: &[Json],
+        items: &Arc<Vec<Json>>,
         steps: &[CompiledStep],
         path: &str,
         data: &mut Json,
@@ -269,6 +312,7 @@ impl<'m> Walk<'m> {
             return Ok(Progress::Done(Json::Null));
         };
         let mut state = self.machine.loops.remove(path).unwrap_or_default();
+        state.items = Some(Arc::clone(items));
         state.outputs.resize(items.len(), None);
         let progress = self.items(items, steps, &mut state, (name, *parallel), path, data);
         self.machine.loops.insert(path.to_owned(), state);
@@ -282,16 +326,20 @@ impl<'m> Walk<'m> {
         state: &mut LoopState,
         (name, parallel): (&str, u32),
         path: &str,
-        data: &Json,
+        data: &mut Json,
     ) -> Outcome {
         let mut open = 0;
         let mut index = state.first_open;
         while index < items.len() && open < parallel.max(1) {
             if state.outputs[index].is_none() {
-                let mut inner = data.clone();
-                inner[name] = items[index].clone();
-                inner["index"] = json!(index);
-                match self.nested(steps, &format!("{path}[{index}]."), &mut inner)? {
+                let outside = [name, "index"].map(|name| data.get_mut(name).map(Json::take));
+                data[name] = items[index].clone();
+                data["index"] = json!(index);
+                let kept = self.seen.len();
+                let progress = self.nested(steps, &format!("{path}[{index}]."), data);
+                self.forget(kept, data);
+                restore(data, [name, "index"], outside);
+                match progress? {
                     Progress::Done(output) => state.outputs[index] = Some(output),
                     Progress::Open => open += 1,
                     failed @ Progress::Failed(_) => return Ok(failed),
@@ -307,6 +355,18 @@ impl<'m> Walk<'m> {
         }
         let outputs = state.outputs.iter().flatten().cloned().collect();
         Ok(Progress::Done(Json::Array(outputs)))
+    }
+}
+
+/// Gives names of the data back what stood there outside of a loop.
+fn restore(data: &mut Json, names: [&str; 2], outside: [Option<Json>; 2]) {
+    let Json::Object(data) = data else { return };
+    // In the reverse order, should both names be the same.
+    for (name, before) in names.into_iter().zip(outside).rev() {
+        match before {
+            Some(before) => data.insert(name.to_owned(), before),
+            None => data.shift_remove(name),
+        };
     }
 }
 

@@ -11,7 +11,7 @@ pub struct HostPattern {
 }
 
 impl HostPattern {
-    /// Parses `example.com`, `*.example.com`, or either with `:port`.
+    /// Parses `example.com`, `*.example.com` or `*`, each also with `:port`.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let text = text.trim().to_ascii_lowercase();
@@ -34,7 +34,9 @@ impl HostPattern {
     #[must_use]
     pub fn matches(&self, host: &str, port: u16) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host);
-        let is_host = if self.subdomains {
+        let is_host = if self.host == "*" {
+            true
+        } else if self.subdomains {
             host.strip_suffix(self.host.as_str())
                 .is_some_and(|rest| rest.ends_with('.') && rest.len() > 1)
         } else {

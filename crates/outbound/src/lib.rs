@@ -9,7 +9,9 @@
 mod address;
 mod error;
 mod request;
+mod resolve;
 mod stop;
+mod tcp;
 mod trust;
 mod url_rules;
 

@@ -182,9 +182,18 @@ pub fn say(line: fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
-/// Writes a line to standard output; a closed pipe is no reason to panic.
+/// Writes a line to standard output. A closed pipe is no failure: who reads has seen enough. Anything else ends the
+/// command, as its result is lost.
 pub fn print_line(line: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
+    let mut out = std::io::stdout().lock();
+    let Err(error) = writeln!(out, "{line}").and_then(|()| out.flush()) else {
+        return;
+    };
+    if error.kind() != std::io::ErrorKind::BrokenPipe {
+        let failure = Failure::file("write", "standard output", &error);
+        say(format_args!("error: {}", failure.message()));
+        std::process::exit(1);
+    }
 }
 
 #[cfg(test)]

@@ -168,15 +168,6 @@ impl Dispatcher {
         Ok(self.store.get(id.to_owned()).await?)
     }
 
-    /// The journal of a run.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
-    pub async fn journal(&self, id: &str) -> Result<Vec<Record>, Error> {
-        let lists = self.store.journal(id.to_owned()).await?;
-        Ok(records(&lists))
-    }
-
     /// Runs, newest first.
     ///
     /// # Errors
@@ -485,10 +476,4 @@ pub(crate) fn queued(run: &Run) -> Queued {
         // The queue timeout only applies before the first start.
         deadline_ms: run.deadline_ms.filter(|_| run.started_ms.is_none()),
     }
-}
-
-/// Concatenates lists of records.
-pub(crate) fn records(lists: &[Arc<[u8]>]) -> Vec<Record> {
-    let read = |list: &Arc<[u8]>| serde_json::from_slice::<Vec<Record>>(list).unwrap_or_default();
-    lists.iter().flat_map(read).collect()
 }

@@ -71,7 +71,7 @@ pub(crate) struct Fleet {
     /// Runs under execution here whose caller waits at another service.
     foreign: Mutex<HashSet<String>>,
     /// Runs that clients watch here while others execute them: how much of the journal they received.
-    watched: Mutex<HashMap<String, (usize, RunState)>>,
+    watched: Mutex<HashMap<String, (i64, RunState)>>,
     /// Queued runs of all services, counted every second.
     queued: AtomicUsize,
     /// Services that hold runs and are not there, since when.
@@ -381,21 +381,22 @@ async fn notify_watchers(dispatcher: &Dispatcher, fleet: &Fleet) {
     }
     fleet.watched.lock().retain(|id, _| watched.contains(id));
     for id in watched {
-        let journal = dispatcher.store.journal(id.clone()).await;
-        let (Ok(journal), Ok(run)) = (journal, dispatcher.get(&id).await) else {
+        // Before the records, so that an end is said behind all of them.
+        let Ok(run) = dispatcher.get(&id).await else {
             continue;
         };
         let known = fleet.watched.lock().get(&id).copied();
-        let (count, state) = known.unwrap_or((0, RunState::Queued));
-        for records in journal.iter().skip(count) {
-            let event = Event::Records(Arc::clone(records));
-            dispatcher.waiters.notify(&id, &event);
+        let (mut position, state) = known.unwrap_or((0, RunState::Queued));
+        let store = &dispatcher.store;
+        while let Ok(Some((next, records))) = store.journal_after(id.clone(), position).await {
+            position = next;
+            dispatcher.waiters.notify(&id, &Event::Records(records));
         }
         if let Some(answer) = Answer::of(&run) {
             dispatcher.waiters.answer(&id, &answer);
         } else if run.state != state {
             dispatcher.waiters.notify(&id, &Event::State(run.state));
         }
-        fleet.watched.lock().insert(id, (journal.len(), run.state));
+        fleet.watched.lock().insert(id, (position, run.state));
     }
 }

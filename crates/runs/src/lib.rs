@@ -19,6 +19,7 @@ pub mod fault;
 mod fleet;
 mod flow_cache;
 mod identity;
+mod journals;
 mod lifecycle;
 mod maintenance;
 mod mask;
@@ -34,6 +35,9 @@ mod waiters;
 mod work;
 pub mod worker;
 mod writes;
+
+/// What starts a run takes at most as much memory as JSON, as [`platen_document::json_weight`] counts it. Bytes.
+pub const MAX_TRIGGER_BYTES: u64 = 256 << 20;
 
 pub use platen_storage::runs::{Lane, Run, RunFilter, RunState};
 

@@ -12,11 +12,16 @@ use crate::Answer;
 /// hold the memory of every event.
 const MAX_BUFFERED_EVENTS: usize = 256;
 
+/// Longer lists of records are not buffered for watchers, who read them from the store. Bytes.
+const MAX_BUFFERED_BYTES: usize = 64 << 10;
+
 /// Something that happened in a run.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// Records were added to its journal: a JSON list.
     Records(Arc<[u8]>),
+    /// Records were added to its journal that are too long to be sent along.
+    Longer,
     /// The run changed its state.
     State(RunState),
 }
@@ -57,6 +62,10 @@ impl Waiters {
 
     /// Sends an event to the watchers of a run.
     pub fn notify(&self, id: &str, event: &Event) {
+        let event = match event {
+            Event::Records(list) if list.len() > MAX_BUFFERED_BYTES => &Event::Longer,
+            event => event,
+        };
         let mut all = self.listeners();
         if let Some(listeners) = all.get_mut(id) {
             let watchers = &mut listeners.watchers;

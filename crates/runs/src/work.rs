@@ -99,7 +99,7 @@ pub(crate) fn work(
         provision_us: assignment.taken.elapsed().as_micros() as u64,
         ..assignment.times
     };
-    let report = runner.run(flow, &options, &host, &mut journal)?;
+    let report = runner.run(flow, options, &host, &mut journal)?;
     let write = journal.write();
     match &report.progress {
         Progress::Suspended(wake_ms) => channel.suspend(write, *wake_ms),

@@ -417,6 +417,8 @@ fn failure(error: CaughtError<'_>) -> Failure {
                 ..Failure::default()
             }
         }
+        // A module whose own promise is open when there is nothing left to do.
+        CaughtError::Error(rquickjs::Error::WouldBlock) => Failure::of(FailureKind::Stuck),
         CaughtError::Error(error) => Failure {
             name: "Error".to_owned(),
             message: error.to_string(),

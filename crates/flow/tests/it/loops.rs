@@ -28,14 +28,14 @@ fn no_more_items_are_open_than_allowed() {
         let Command::Do(task) = command else {
             panic!("{command:?}")
         };
-        machine.apply(&Entry::Started {
+        machine.apply(Entry::Started {
             path: task.path.clone(),
             attempt: 1,
         });
     }
     assert_eq!(machine.proceed().commands.len(), 0);
     // The second item continues while the first is busy.
-    machine.apply(&Entry::Succeeded {
+    machine.apply(Entry::Succeeded {
         path: "each[1].double".to_owned(),
         output: json!(4),
     });
@@ -44,7 +44,7 @@ fn no_more_items_are_open_than_allowed() {
         panic!("{next:?}")
     };
     assert_eq!(task.path, "each[1].plus");
-    machine.apply(&Entry::Succeeded {
+    machine.apply(Entry::Succeeded {
         path: "each[1].plus".to_owned(),
         output: json!(5),
     });

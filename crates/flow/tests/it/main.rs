@@ -42,12 +42,12 @@ pub fn drive(
                 path: waiting.expect("a run that does not hang"),
                 payload: json!("back"),
             };
-            machine.apply(&entry);
+            machine.apply(entry.clone());
             journal.push(entry);
         }
         for command in next.commands {
             for entry in answer(&command, turn, &mut act) {
-                machine.apply(&entry);
+                machine.apply(entry.clone());
                 journal.push(entry);
             }
         }

@@ -110,13 +110,13 @@ fn waits_end_by_time_or_by_a_call() {
         }]
     ));
     let until_ms = Some(1_500);
-    machine.apply(&Entry::Waiting {
+    machine.apply(Entry::Waiting {
         path: "nap".to_owned(),
         until_ms,
     });
     let next = machine.proceed();
     assert_eq!((next.commands.len(), next.wake_ms), (0, Some(1_500)));
-    machine.apply(&Entry::Resumed {
+    machine.apply(Entry::Resumed {
         path: "nap".to_owned(),
         payload: json!(null),
     });
@@ -125,11 +125,11 @@ fn waits_end_by_time_or_by_a_call() {
         [Command::Wait { .. }]
     ));
     // A call that comes before the wait began is not lost.
-    machine.apply(&Entry::Resumed {
+    machine.apply(Entry::Resumed {
         path: "reply".to_owned(),
         payload: json!({"ok": 1}),
     });
-    machine.apply(&Entry::Waiting {
+    machine.apply(Entry::Waiting {
         path: "reply".to_owned(),
         until_ms: None,
     });
@@ -152,8 +152,8 @@ fn steps_are_left_out_where_they_should() {
 #[test]
 fn a_cancelled_run_begins_nothing() {
     let mut machine = machine(&json!([task("one", json!(1))]), json!(null));
-    machine.apply(&Entry::Cancelled);
-    machine.apply(&Entry::TimedOut);
+    machine.apply(Entry::Cancelled);
+    machine.apply(Entry::TimedOut);
     let next = machine.proceed();
     assert_eq!(
         (next.commands.len(), next.finish),

@@ -40,7 +40,7 @@ proptest! {
         let mut second = fresh();
         for entry in &journal[..cut] {
             let stored = serde_json::to_string(entry).unwrap();
-            second.apply(&serde_json::from_str::<Entry>(&stored).unwrap());
+            second.apply(serde_json::from_str::<Entry>(&stored).unwrap());
         }
         second.recover();
         let mut twin = second.clone();
@@ -50,7 +50,7 @@ proptest! {
         prop_assert_eq!(&finish, &expected);
         // Duplicate entries change nothing.
         for entry in rest.iter().filter(|entry| !matches!(entry, Entry::Started { .. })) {
-            second.apply(entry);
+            second.apply(entry.clone());
         }
         prop_assert_eq!(second.proceed().finish, Some(expected));
     }

@@ -59,7 +59,13 @@ impl StepExecutor<'_> {
             ("render" | "convert" | "http" | "email" | "store" | "request", _) => {
                 return Err(unknown());
             }
-            _ => return builtin_actions::call(piece, action, input).map(plain),
+            _ => {
+                let limit = self.limit(step, None);
+                let output = builtin_actions::call(piece, action, input)?;
+                // It is bounded work, which nothing interrupts; but its time counts.
+                limit.check()?;
+                return Ok(plain(output));
+            }
         };
         self.store(operation, input).map(plain)
     }

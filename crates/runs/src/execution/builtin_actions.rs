@@ -1,12 +1,16 @@
-//! Built-in pieces: small things that flows need between their large ones.
+//! Built-in pieces: small things that flows need between their large ones. What they make is bounded before it
+//! is made, as two short texts can ask for gigabytes.
 
-use jiff::{Timestamp, ToSpan};
-use platen_fault::Code;
+use jiff::{SignedDuration, Timestamp};
+use platen_document::json_weight;
+use platen_fault::{Code, What};
 use platen_flow::StepError;
 use serde_json::{Map, Value as Json};
 
-/// Rows and fields of a CSV text that is read.
-const MAX_CSV_FIELDS: usize = 5_000_000;
+use super::csv_actions::csv;
+
+/// Memory that the output of a built-in action takes at most, in bytes.
+pub(super) const MAX_OUTPUT_BYTES: u64 = 128 << 20;
 
 /// Their names.
 pub(super) const NAMES: [&str; 5] = ["math", "text", "date", "json", "csv"];
@@ -32,11 +36,26 @@ pub(super) fn call(piece: &str, action: &str, input: &Json) -> Outcome {
     }
 }
 
-fn wrong(message: impl Into<String>) -> StepError {
+pub(super) fn wrong(message: impl Into<String>) -> StepError {
     StepError::new(Code::InvalidInput, message)
 }
 
-fn unknown(piece: &str, action: &str, known: &str) -> StepError {
+/// Refuses an output that would take more than [`MAX_OUTPUT_BYTES`].
+pub(super) fn bounded(bytes: u64) -> Result<(), StepError> {
+    if bytes <= MAX_OUTPUT_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "the output would take about {} MiB of memory, more than {} MiB: work on less at a time, for instance \
+         in a loop",
+        bytes >> 20,
+        MAX_OUTPUT_BYTES >> 20,
+    );
+    let code = Code::TooLarge(What::Output, MAX_OUTPUT_BYTES);
+    Err(StepError::new(code, message))
+}
+
+pub(super) fn unknown(piece: &str, action: &str, known: &str) -> StepError {
     wrong(format!(
         "`{piece}` has no action `{action}`; it has {known}"
     ))
@@ -44,10 +63,10 @@ fn unknown(piece: &str, action: &str, known: &str) -> StepError {
 
 /// Named members of a step's input.
 #[derive(Clone, Copy)]
-struct Input<'a>(&'a Json);
+pub(super) struct Input<'a>(&'a Json);
 
 impl<'a> Input<'a> {
-    fn member(self, name: &str) -> Result<&'a Json, StepError> {
+    pub(super) fn member(self, name: &str) -> Result<&'a Json, StepError> {
         let found = self.0.get(name).filter(|value| !value.is_null());
         found.ok_or_else(|| wrong(format!("the input `{name}` is missing")))
     }
@@ -64,24 +83,32 @@ impl<'a> Input<'a> {
             .ok_or_else(|| wrong(format!("the input `{name}` is not a number")))
     }
 
-    fn text(self, name: &str) -> Result<String, StepError> {
+    /// A number that may be missing.
+    fn number_or(self, name: &str, otherwise: f64) -> Result<f64, StepError> {
+        match self.0.get(name) {
+            None | Some(Json::Null) => Ok(otherwise),
+            Some(_) => self.number(name),
+        }
+    }
+
+    pub(super) fn text(self, name: &str) -> Result<String, StepError> {
         Ok(as_text(self.member(name)?))
     }
 
-    fn text_or(self, name: &str, otherwise: &str) -> String {
+    pub(super) fn text_or(self, name: &str, otherwise: &str) -> String {
         self.0
             .get(name)
             .map_or_else(|| otherwise.to_owned(), as_text)
     }
 
-    fn list(self, name: &str) -> Result<&'a [Json], StepError> {
+    pub(super) fn list(self, name: &str) -> Result<&'a [Json], StepError> {
         let list = self.member(name)?.as_array();
         list.map(Vec::as_slice)
             .ok_or_else(|| wrong(format!("the input `{name}` is not a list")))
     }
 }
 
-fn as_text(value: &Json) -> String {
+pub(super) fn as_text(value: &Json) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
@@ -110,7 +137,7 @@ fn math(action: &str, input: Input<'_>) -> Outcome {
         "remainder" => number(a()? % b()?),
         "power" => number(a()?.powf(b()?)),
         "round" => {
-            let decimals = input.number("decimals").unwrap_or(0.0).clamp(0.0, 15.0);
+            let decimals = input.number_or("decimals", 0.0)?.clamp(0.0, 15.0);
             let scale = 10_f64.powi(decimals as i32);
             number((a()? * scale).round() / scale)
         }
@@ -131,23 +158,40 @@ fn text(action: &str, input: Input<'_>) -> Outcome {
         "lower" => Json::from(given()?.to_lowercase()),
         "trim" => Json::from(given()?.trim()),
         "length" => Json::from(given()?.chars().count()),
-        "replace" => Json::from(given()?.replace(&input.text("find")?, &input.text("with")?)),
+        "replace" => Json::from(replaced(
+            &given()?,
+            &input.text("find")?,
+            &input.text("with")?,
+        )?),
         "split" => {
-            let separator = input.text_or("separator", ",");
+            let (text, separator) = (given()?, input.text_or("separator", ","));
             if separator.is_empty() {
                 return Err(wrong("the separator is empty"));
             }
-            given()?.split(&separator).collect()
+            let parts = text.matches(&separator).count() as u64 + 1;
+            bounded(parts.saturating_mul(json_weight::TEXT_VALUE) + text.len() as u64)?;
+            text.split(&separator).collect()
         }
         "join" => {
+            let separator = input.text_or("separator", "");
             let parts: Vec<String> = input.list("parts")?.iter().map(as_text).collect();
-            Json::from(parts.join(&input.text_or("separator", "")))
+            let length = parts.iter().map(|part| part.len() + separator.len());
+            bounded(length.sum::<usize>() as u64)?;
+            Json::from(parts.join(&separator))
         }
         _ => {
             let known = "upper, lower, trim, length, replace, split and join";
             return Err(unknown("text", action, known));
         }
     })
+}
+
+/// A text with every `find` replaced by `with`.
+fn replaced(text: &str, find: &str, with: &str) -> Result<String, StepError> {
+    // An empty text is found before each character and at the end.
+    let found = text.matches(find).count() as u64;
+    bounded(found.saturating_mul(with.len() as u64) + text.len() as u64)?;
+    Ok(text.replace(find, with))
 }
 
 fn date(action: &str, input: Input<'_>) -> Outcome {
@@ -160,16 +204,16 @@ fn date(action: &str, input: Input<'_>) -> Outcome {
     match action {
         "now" => Ok(Json::from(Timestamp::now().to_string())),
         "add" => {
-            let amount = |name: &str| input.number(name).map_or(0, |number| number as i64);
-            let hours = amount("days").saturating_mul(24) + amount("hours");
-            let span = hours
-                .clamp(-8_000_000, 8_000_000)
-                .hours()
-                .minutes(amount("minutes").clamp(-500_000_000, 500_000_000));
-            let later = instant("date")?.checked_add(span);
+            let mut minutes = 0.0;
+            for (name, factor) in [("days", 1_440.0), ("hours", 60.0), ("minutes", 1.0)] {
+                minutes += input.number_or(name, 0.0)? * factor;
+            }
+            let seconds = SignedDuration::try_from_secs_f64((minutes * 60.0).round());
+            let date = instant("date")?;
+            let later = seconds.and_then(|seconds| date.checked_add(seconds));
             later
                 .map(|later| Json::from(later.to_string()))
-                .map_err(|error| wrong(error.to_string()))
+                .map_err(|_| wrong("the result would be before the year -9999 or after 9999"))
         }
         "difference" => {
             let seconds = instant("to")?.as_second() - instant("from")?.as_second();
@@ -188,8 +232,12 @@ fn date(action: &str, input: Input<'_>) -> Outcome {
 
 fn values(action: &str, input: Input<'_>) -> Outcome {
     match action {
-        "parse" => serde_json::from_str(&input.text("text")?)
-            .map_err(|error| wrong(format!("the text is not JSON: {error}"))),
+        "parse" => {
+            let text = input.text("text")?;
+            bounded(json_weight::of_text(text.as_bytes()))?;
+            serde_json::from_str(&text)
+                .map_err(|error| wrong(format!("the text is not JSON: {error}")))
+        }
         "stringify" => Ok(Json::from(input.member("value")?.to_string())),
         "merge" => {
             let mut merged = Map::new();
@@ -208,115 +256,6 @@ fn values(action: &str, input: Input<'_>) -> Outcome {
         }
         _ => Err(unknown("json", action, "parse, stringify, merge and get")),
     }
-}
-
-fn csv(action: &str, input: Input<'_>) -> Outcome {
-    let separator = input.text_or("separator", ",");
-    let mut letters = separator.chars();
-    let (Some(separator), None) = (letters.next(), letters.next()) else {
-        return Err(wrong("the separator must be one character"));
-    };
-    match action {
-        "parse" => {
-            let rows = parse_csv(&input.text("text")?, separator)?;
-            Ok(as_objects(rows))
-        }
-        "write" => {
-            let rows = input.list("rows")?;
-            Ok(Json::from(write_csv(rows, separator)))
-        }
-        _ => Err(unknown("csv", action, "parse and write")),
-    }
-}
-
-/// RFC 4180.
-fn parse_csv(text: &str, separator: char) -> Result<Vec<Vec<String>>, StepError> {
-    let mut rows = vec![Vec::new()];
-    let (mut field, mut quoted, mut count) = (String::new(), false, 0);
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' if quoted && letters.peek() == Some(&'"') => {
-                letters.next();
-                field.push('"');
-            }
-            '"' if quoted => quoted = false,
-            '"' if field.is_empty() => quoted = true,
-            '\r' if !quoted && letters.peek() == Some(&'\n') => {}
-            '\n' if !quoted => {
-                rows.last_mut()
-                    .into_iter()
-                    .for_each(|row| row.push(std::mem::take(&mut field)));
-                rows.push(Vec::new());
-                count += 1;
-            }
-            letter if letter == separator && !quoted => {
-                rows.last_mut()
-                    .into_iter()
-                    .for_each(|row| row.push(std::mem::take(&mut field)));
-                count += 1;
-            }
-            letter => field.push(letter),
-        }
-        if count > MAX_CSV_FIELDS {
-            return Err(wrong(format!(
-                "the CSV has more than {MAX_CSV_FIELDS} fields"
-            )));
-        }
-    }
-    if quoted {
-        return Err(wrong("a quoted field is not closed"));
-    }
-    match rows.last_mut() {
-        Some(last) if last.is_empty() && field.is_empty() => {
-            rows.pop();
-        }
-        Some(last) => last.push(field),
-        None => {}
-    }
-    Ok(rows)
-}
-
-/// Rows by the names in the first.
-fn as_objects(rows: Vec<Vec<String>>) -> Json {
-    let mut rows = rows.into_iter();
-    let names = rows.next().unwrap_or_default();
-    rows.map(|row| {
-        let mut row = row.into_iter();
-        let fields = names.iter().map(|name| {
-            let value = row.next().map_or(Json::Null, Json::from);
-            (name.clone(), value)
-        });
-        Json::Object(fields.collect())
-    })
-    .collect()
-}
-
-fn write_csv(rows: &[Json], separator: char) -> String {
-    let names: Vec<&String> = rows
-        .first()
-        .and_then(Json::as_object)
-        .map(|row| row.keys().collect())
-        .unwrap_or_default();
-    let quote = |text: &str| {
-        let special = |letter: char| letter == separator || "\"\r\n".contains(letter);
-        if text.contains(special) {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        } else {
-            text.to_owned()
-        }
-    };
-    let separator = separator.to_string();
-    let line = |fields: Vec<String>| fields.join(&separator) + "\r\n";
-    let mut out = line(names.iter().map(|name| quote(name)).collect());
-    for row in rows {
-        let field = |name: &&String| match &row[name.as_str()] {
-            Json::Null => String::new(),
-            value => quote(&as_text(value)),
-        };
-        out += &line(names.iter().map(field).collect());
-    }
-    out
 }
 
 #[cfg(test)]
@@ -404,5 +343,76 @@ mod tests {
         assert!(said("math", "add", json!({"a": 1})).contains("`b` is missing"));
         assert!(said("math", "divide", json!({"a": 1, "b": 0})).contains("zero"));
         assert!(said("csv", "parse", json!({"text": "a\n\"b"})).contains("not closed"));
+        let ten = json!({"date": "2026-01-01", "days": "ten"});
+        assert!(said("date", "add", ten).contains("`days` is not a number"));
+        let far = json!({"date": "2026-01-01", "days": 1e300});
+        assert!(said("date", "add", far).contains("after 9999"));
+        let round = json!({"a": 1.5, "decimals": "two"});
+        assert!(said("math", "round", round).contains("`decimals` is not a number"));
+    }
+
+    #[test]
+    fn dates_are_added_to_as_far_as_the_calendar_goes() {
+        for (amount, wanted) in [
+            (json!({"days": 400_000}), "3121-03-02T00:00:00Z"),
+            (json!({"minutes": 600_000_000}), "3166-10-18T16:00:00Z"),
+            (json!({"days": 1.5}), "2026-01-02T12:00:00Z"),
+            (json!({"days": -1, "hours": "2"}), "2025-12-31T02:00:00Z"),
+            (json!({"days": null}), "2026-01-01T00:00:00Z"),
+        ] {
+            let mut input = amount.clone();
+            input["date"] = json!("2026-01-01");
+            assert_eq!(call("date", "add", &input), Ok(json!(wanted)), "{amount}");
+        }
+    }
+
+    #[test]
+    fn what_would_be_large_is_not_made() {
+        let long = |letter: &str| letter.repeat(80_000);
+        let commas = long(",").repeat(15);
+        let names: String = (0..1_000).map(|name| format!("{name},")).collect();
+        for (piece, action, input) in [
+            (
+                "text",
+                "replace",
+                json!({"text": long(" "), "find": " ", "with": long("n")}),
+            ),
+            (
+                "text",
+                "replace",
+                json!({"text": long("a"), "find": "", "with": long("n")}),
+            ),
+            (
+                "text",
+                "join",
+                json!({"parts": vec![1; 80_000], "separator": long("n")}),
+            ),
+            ("text", "split", json!({"text": commas})),
+            (
+                "json",
+                "parse",
+                json!({"text": format!("[{}0]", long("0,").repeat(20))}),
+            ),
+            (
+                "csv",
+                "parse",
+                json!({"text": format!("{commas}\n{commas}")}),
+            ),
+            (
+                "csv",
+                "parse",
+                json!({"text": format!("{}\n{}", names, "a\n".repeat(4_000))}),
+            ),
+            (
+                "csv",
+                "write",
+                json!({"rows": [{"a": "\"".repeat(70 << 20)}]}),
+            ),
+        ] {
+            let error = call(piece, action, &input).unwrap_err();
+            assert_eq!(error.code, "too-large", "{piece} {action}: {error:?}");
+            assert_eq!(error.facts.limit, Some(MAX_OUTPUT_BYTES));
+            assert!(!error.retryable);
+        }
     }
 }

@@ -2,7 +2,10 @@
 //! it. The scheduler beside it decides when and where, and stores the journal.
 
 mod action;
+mod attempt;
 mod builtin_actions;
+mod capacity;
+mod csv_actions;
 mod custom_actions;
 mod document;
 mod file;

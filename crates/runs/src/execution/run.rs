@@ -2,22 +2,25 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    mem::take,
     sync::{Arc, mpsc},
     time::{Duration, Instant},
 };
 
+use platen_document::json_weight::of_value;
 use platen_fault::Code;
-use platen_flow::{
-    Command, Entry, Finish, Machine, StepError, Task,
-    model::{Action, Step},
-};
+use platen_flow::{Command, Entry, Finish, Machine, StepError, Task, model::Step};
 use platen_script::Cancellation;
 use serde_json::{Value as Json, json};
 
 use super::{
+    Limit,
+    attempt::{Attempt, attempt_beside},
+    capacity::{Capacity, Held, StepThread, THREADS, weight},
+    file::{File, MARK},
     journal::{Journal, Progress, Record, Report, StepReport, Stop},
     load::LoadedFlow,
-    task::{Services, StepExecutor, StepHost, StepResult, kind},
+    task::{Services, StepExecutor, StepHost, kind},
 };
 use crate::{clock::now, mask::Mask};
 
@@ -54,13 +57,17 @@ pub struct RunOptions {
 /// Runs flows, one after another or in parallel.
 pub struct FlowRunner {
     services: Arc<Services>,
+    capacity: Capacity,
 }
 
 impl FlowRunner {
     /// A runner with `services`.
     #[must_use]
     pub fn new(services: Arc<Services>) -> Self {
-        Self { services }
+        Self {
+            services,
+            capacity: Capacity::default(),
+        }
     }
 
     /// Runs `flow` until it ends or is suspended. Blocks the calling thread.
@@ -70,21 +77,22 @@ impl FlowRunner {
     pub fn run(
         &self,
         flow: &LoadedFlow,
-        options: &RunOptions,
+        mut options: RunOptions,
         host: &dyn StepHost,
         journal: &mut dyn Journal,
     ) -> Result<Report, Stop> {
+        let (trigger, entries) = (take(&mut options.trigger), take(&mut options.journal));
+        let options = &options;
         let run = json!({
             "id": options.id, "flow": flow.flow().key, "callback": options.callback,
         });
         let began = options
             .started_unix_seconds
             .unwrap_or_else(|| now().as_secs() as i64);
-        let trigger = options.trigger.clone();
-        let mut machine = Machine::new(Arc::clone(&flow.compiled), trigger, run.clone(), began);
-        for entry in &options.journal {
-            machine.apply(entry);
-        }
+        let (trigger_bytes, entries_bytes) = (of_value(&trigger), entries.iter().map(weight).sum());
+        let compiled = Arc::clone(&flow.compiled);
+        let mut machine = Machine::new(compiled, trigger, run.clone(), began);
+        entries.into_iter().for_each(|entry| machine.apply(entry));
         machine.recover();
         let waits = machine.waits();
         let waits = waits.filter_map(|(path, until_ms)| Some((path.to_owned(), until_ms?)));
@@ -101,7 +109,13 @@ impl FlowRunner {
             run: &run,
             started_unix_seconds: began,
         };
+        let limit = Limit {
+            deadline: executor.deadline,
+            cancel: options.cancel.clone(),
+        };
         let mut run_executor = RunExecutor {
+            held: self.capacity.hold(trigger_bytes, entries_bytes, &limit),
+            capacity: &self.capacity,
             waits: waits.collect(),
             machine,
             journal,
@@ -114,19 +128,11 @@ impl FlowRunner {
             mask: Mask::new(options.secrets.values().map(String::as_str)),
         };
         let (done, ended) = mpsc::channel();
-        let span = tracing::Span::current();
         std::thread::scope(|scope| {
-            let executed = run_executor.execute(
-                &ended,
-                |step, task| {
-                    let (done, executor, span) = (done.clone(), &executor, &span);
-                    scope.spawn(move || {
-                        let _within = span.enter();
-                        let _ = done.send(executor.attempt(&step, task));
-                    });
-                },
-                &executor,
-            );
+            let spawn = |step, task, thread| {
+                attempt_beside(scope, &executor, (step, task, thread), done.clone());
+            };
+            let executed = run_executor.execute(&ended, spawn, &executor);
             // Open steps are cancelled, as their results no longer count; the scope waits for their
             // threads.
             if executed.is_err() || run_executor.open > 0 {
@@ -138,60 +144,11 @@ impl FlowRunner {
     }
 }
 
-/// Result of an attempt of a step.
-pub(super) struct Attempt {
-    task: Task,
-    started: Instant,
-    duration: Duration,
-    result: Result<StepResult, StepError>,
-}
-
-impl StepExecutor<'_> {
-    fn attempt(&self, step: &Step, task: Task) -> Attempt {
-        if let Some(not_before_ms) = task.not_before_ms {
-            let pause = Duration::from_millis(not_before_ms).saturating_sub(now());
-            self.cancel.sleep(pause);
-        }
-        let span = tracing::info_span!(
-            "step",
-            otel.name = format_args!("step {}", task.path),
-            platen.step.path = task.path,
-            platen.step.action = action_name(step),
-            platen.step.attempt = task.attempt,
-            error = tracing::field::Empty,
-        );
-        let _within = span.enter();
-        let started = Instant::now();
-        let act = std::panic::AssertUnwindSafe(|| self.run(step, &task));
-        let result = std::panic::catch_unwind(act)
-            .unwrap_or_else(|_| Err(StepError::new(Code::InternalError, "the step panicked")));
-        if let Err(error) = &result {
-            span.record("error", &*error.code);
-        }
-        Attempt {
-            task,
-            started,
-            duration: started.elapsed(),
-            result,
-        }
-    }
-}
-
-/// What a step does, for traces.
-fn action_name(step: &Step) -> &str {
-    match &step.action {
-        Action::Piece { piece, .. } => piece,
-        Action::Code { .. } => "code",
-        Action::Http(_) => "http",
-        Action::Render { .. } => "render",
-        Action::Store { .. } => "store",
-        _ => "control",
-    }
-}
-
 /// The state of a run in progress.
 struct RunExecutor<'j> {
     machine: Machine,
+    held: Held,
+    capacity: &'j Capacity,
     journal: &'j mut dyn Journal,
     options: &'j RunOptions,
     started: Instant,
@@ -211,7 +168,7 @@ impl RunExecutor<'_> {
     fn execute(
         &mut self,
         ended: &mpsc::Receiver<Attempt>,
-        spawn: impl Fn(Step, Task),
+        spawn: impl Fn(Step, Task, StepThread),
         executor: &StepExecutor<'_>,
     ) -> Result<Progress, Stop> {
         loop {
@@ -233,16 +190,29 @@ impl RunExecutor<'_> {
             let alone = self.open == 0 && next.commands.len() == 1;
             let begun = next.commands.len();
             for command in next.commands {
+                let is_step = matches!(command, Command::Do(_));
+                let thread = match is_step && self.open < THREADS {
+                    true => self.capacity.thread(),
+                    false => None,
+                };
+                // It comes again when others have ended.
+                if is_step && self.open > 0 && thread.is_none() {
+                    continue;
+                }
                 let Some((step, task)) = self.begin(command)? else {
                     continue;
                 };
                 // A thread costs more than most steps take.
-                if alone && task.not_before_ms.is_none() && kind(&step).is_brief() {
-                    let attempt = executor.attempt(&step, task);
-                    self.end(attempt)?;
-                } else {
-                    self.open += 1;
-                    spawn(step, task);
+                let is_brief = alone && task.not_before_ms.is_none() && kind(&step).is_brief();
+                match thread.filter(|_| !is_brief) {
+                    Some(thread) => {
+                        self.open += 1;
+                        spawn(step, task, thread);
+                    }
+                    None => {
+                        let attempt = executor.attempt(&step, task);
+                        self.end(attempt)?;
+                    }
                 }
             }
             if self.open > 0 || begun == 0 {
@@ -255,7 +225,7 @@ impl RunExecutor<'_> {
     }
 
     fn record_entry(&mut self, entry: Entry) -> Result<(), Stop> {
-        self.machine.apply(&entry);
+        self.machine.apply(entry.clone());
         let record = self.record(entry);
         self.journal.append(record)
     }
@@ -288,6 +258,14 @@ impl RunExecutor<'_> {
                 return Ok(Some((step, task)));
             }
             Command::Respond { path, answer } => {
+                // The caller gets its bytes: what is none would be a failure of the service.
+                if answer["body"].get(MARK).is_some()
+                    && let Err(error) = File::of_value(&answer["body"])
+                {
+                    let at_ms = now().as_millis() as u64;
+                    self.record_entry(Entry::Failed { path, error, at_ms })?;
+                    return Ok(None);
+                }
                 if self.answer.is_none() {
                     self.answer = Some(answer.clone());
                     self.answer_pending = true;
@@ -367,7 +345,11 @@ impl RunExecutor<'_> {
         };
         let step = self.machine.step(&attempt.task.step);
         let durable = step.is_some_and(|step| kind(step).has_effects());
-        let entry = match attempt.result {
+        let result = attempt.result.and_then(|done| {
+            self.held.add(of_value(&done.output))?;
+            Ok(done)
+        });
+        let entry = match result {
             Ok(done) => {
                 report.sandbox_us = micros(done.provision);
                 report.log = done.log;
@@ -385,7 +367,7 @@ impl RunExecutor<'_> {
             }
         };
         self.steps.push(report.clone());
-        self.machine.apply(&entry);
+        self.machine.apply(entry.clone());
         let record = Record {
             report: Some(report),
             ..self.record(entry)

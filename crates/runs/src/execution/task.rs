@@ -278,6 +278,7 @@ impl StepExecutor<'_> {
         input: &Json,
         settings: Settings,
     ) -> Result<StepResult, StepError> {
+        self.limit(step, None).check()?;
         let scripts = (self.services.scripts)()
             .map_err(|detail| StepError::new(Code::BackendUnavailable(Backend::Sandbox), detail))?;
         let input = RawValue::from_string(input.to_string())

@@ -109,10 +109,10 @@ impl World {
             cancel: cancel.clone(),
             ..RunOptions::default()
         };
-        self.run_with(&flow, &options, journal)
+        self.run_with(&flow, options, journal)
     }
 
-    fn run_with(&self, flow: &Json, options: &RunOptions, journal: &mut dyn Journal) -> Report {
+    fn run_with(&self, flow: &Json, options: RunOptions, journal: &mut dyn Journal) -> Report {
         let flow = load_flow(flow.to_string().as_bytes()).unwrap();
         let memory = Memory::new(Box::new(|_| None));
         let runner = FlowRunner::new(Arc::clone(&self.services));
@@ -277,7 +277,7 @@ fn the_time_of_a_run_counts_what_was_worked_before() {
             ..RunOptions::default()
         };
         let mut kept = Kept::default();
-        let report = world.run_with(&flow, &options, &mut kept);
+        let report = world.run_with(&flow, options, &mut kept);
         (report.progress.finish().cloned(), kept.0)
     };
     // Ten seconds for two steps that take microseconds.
@@ -285,4 +285,88 @@ fn the_time_of_a_run_counts_what_was_worked_before() {
     assert!(matches!(finish, Some(Finish::Succeeded(_))), "{finish:?}");
     assert!(records.iter().all(|record| record.worked_ms >= 590_000));
     assert_eq!(run(600).0, Some(Finish::TimedOut));
+}
+
+/// Runs a flow of these steps.
+fn run_of(steps: &Json, trigger: Json) -> Option<Finish> {
+    let flow = json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "manual"},
+        "steps": steps});
+    let options = RunOptions {
+        trigger,
+        ..RunOptions::default()
+    };
+    let report = world().run_with(&flow, options, &mut Kept::default());
+    report.progress.finish().cloned()
+}
+
+#[test]
+fn the_outputs_of_a_run_are_bounded_together() {
+    let text = "x".repeat(10 << 20);
+    let upper = json!({"name": "upper", "type": "piece", "piece": "text", "action": "upper",
+        "input": {"text": "{{ trigger.text }}"}});
+    let steps = json!([
+        {"name": "each", "type": "loop", "items": "{{ trigger.items }}", "steps": [upper]},
+        {"name": "done", "type": "respond", "body": "ok"}]);
+    let trigger = |items: usize| json!({"text": text, "items": vec![0; items]});
+    let ended = run_of(&steps, trigger(5));
+    assert!(matches!(ended, Some(Finish::Succeeded(_))), "{ended:?}");
+    let Some(Finish::Failed { error, .. }) = run_of(&steps, trigger(40)) else {
+        panic!("it did not fail");
+    };
+    assert_eq!((&*error.code, error.retryable), ("too-large", false));
+    assert!(
+        error.message.contains("the outputs of the run"),
+        "{}",
+        error.message
+    );
+}
+
+#[test]
+fn loops_in_loops_take_no_more_threads_than_one() {
+    let threads = || std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    let (before, most) = (threads(), std::sync::atomic::AtomicUsize::new(0));
+    let wait = json!({"name": "store", "type": "store", "operation": "put", "key": "k",
+        "value": "{{ index }}"});
+    let inner = json!({"name": "inner", "type": "loop", "items": "{{ trigger }}", "parallel": 64,
+        "steps": [wait]});
+    let steps = json!([{"name": "outer", "type": "loop", "items": "{{ trigger }}", "parallel": 64,
+        "as": "row", "steps": [inner]}]);
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| run_of(&steps, json!(vec![0; 40])));
+        while !running.is_finished() {
+            most.fetch_max(threads(), std::sync::atomic::Ordering::Relaxed);
+        }
+        let ended = running.join().expect("it does not panic");
+        assert!(matches!(ended, Some(Finish::Succeeded(_))), "{ended:?}");
+    });
+    // Other tests of this process have threads, too.
+    let most = most.into_inner();
+    assert!(
+        most < before + 400,
+        "{before} threads before, {most} at most"
+    );
+}
+
+#[test]
+fn an_answer_with_a_file_that_is_none_fails_its_step() {
+    for (file, is_good) in [
+        (
+            json!({"name": "a", "mediaType": "text/plain", "base64": "eA=="}),
+            true,
+        ),
+        (
+            json!({"name": "a", "mediaType": "text/plain", "base64": "!!!"}),
+            false,
+        ),
+    ] {
+        let steps = json!([{"name": "reply", "type": "respond", "body": {"$file": file}}]);
+        match run_of(&steps, Json::Null) {
+            Some(Finish::Succeeded(_)) => assert!(is_good),
+            Some(Finish::Failed { error, .. }) => {
+                assert!(!is_good);
+                assert_eq!(error.code, "invalid-input");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }

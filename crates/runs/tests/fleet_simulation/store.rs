@@ -176,6 +176,10 @@ impl RunStore for Handle {
         self.read("journal", ROW, |_| Ok(Vec::new()))
     }
 
+    fn journal_after(&self, _: String, _: i64) -> StoreFuture<'_, Option<(i64, Arc<[u8]>)>> {
+        self.read("journal", ROW, |_| Ok(None))
+    }
+
     fn counts(&self) -> StoreFuture<'_, [u64; 3]> {
         self.read("counts", self.scan(), |tables| {
             let (queued, running) = (tables.queued.len(), tables.running.len());

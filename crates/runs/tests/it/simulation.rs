@@ -108,7 +108,7 @@ impl World {
         let mut machine = Machine::new(flow.compiled(), trigger, json!({}), 0);
         for list in &claimed.journal {
             for record in serde_json::from_slice::<Vec<Record>>(list).unwrap() {
-                machine.apply(&record.entry);
+                machine.apply(record.entry.clone());
             }
         }
         machine.recover();
@@ -192,7 +192,7 @@ impl World {
     }
 
     fn note(&mut self, worker: &mut Worker, entry: Entry) {
-        worker.machine.apply(&entry);
+        worker.machine.apply(entry.clone());
         let (at_ms, report) = (self.now_ms, None);
         worker.unwritten.push(Record {
             worked_ms: 0,

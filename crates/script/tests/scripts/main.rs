@@ -298,6 +298,11 @@ const ABUSE: [(&str, &str, Fate); 25] = [
         "export default () => new Promise(() => {})",
         Fate::Stuck,
     ),
+    (
+        "never settles while it is loaded",
+        "await new Promise(() => {}); export default () => 1",
+        Fate::Stuck,
+    ),
 ];
 
 fn abuse_ends_as_it_must() {

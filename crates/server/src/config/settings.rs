@@ -167,7 +167,7 @@ settings! {
         body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "60000", "Timeout for the body of a request.";
         write_timeout_ms: u64 = "WRITE_TIMEOUT_MS", "60000", "The service closes a connection whose client reads none of the response for this long.";
         max_body_bytes: u64 = "MAX_BODY_BYTES", "32 MiB", "Largest request body without files.";
-        max_inflight_body_bytes: u64 = "MAX_INFLIGHT_BODY_BYTES", "512 MiB", "Bytes of all request bodies in memory at once; further requests get 503.";
+        max_inflight_body_bytes: u64 = "MAX_INFLIGHT_BODY_BYTES", "512 MiB", "Bytes of all request bodies in memory at once, and of the JSON in them once it is read; further requests get 503, and one that alone takes more gets 413.";
         form_max_body_bytes: u64 = "FORM_MAX_BODY_BYTES", "256 MiB", "Largest form with files. Large parts go to temporary files.";
         max_spool_bytes: u64 = "MAX_SPOOL_BYTES", "4 GiB", "Bytes of all uploads in temporary files at once; further uploads get 503.";
         deferred_max_bytes: u64 = "DEFERRED_MAX_BYTES", "4 GiB", "Bytes of all requests on disk that are executed later (`?async=true`, `Gotenberg-Webhook-Url`); further ones get 503, forms 429.";
@@ -230,7 +230,7 @@ settings! {
         flow_lease_ms: u64 = "FLOW_LEASE_MS", "10000", "A worker without a heartbeat for this long loses its runs to other workers.";
         flow_max_deaths: u32 = "FLOW_MAX_DEATHS", "2", "Lost workers after which a run is dead-lettered.";
         flow_retention_hours: u32 = "FLOW_RETENTION_HOURS", "168", "Retention of finished runs.";
-        flow_allowed_hosts: Vec<String> = "FLOW_ALLOWED_HOSTS", "none", "Hosts that flows may connect to, such as `*.example.com`.";
+        flow_allowed_hosts: Vec<String> = "FLOW_ALLOWED_HOSTS", "none", "Hosts that flows may connect to, such as `*.example.com`; `*` is every host.";
         flow_allow_private_addresses: bool = "FLOW_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
         flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "none", "TOML file of secrets, `NAME = \"value\"`; a flow lists the secrets that it uses.";
         blobs_max_bytes: u64 = "BLOBS_MAX_BYTES", "256 MiB", "Bytes of all archives of custom actions.";

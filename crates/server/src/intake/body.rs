@@ -10,9 +10,12 @@ use hyper::{
     HeaderMap,
     header::{CONTENT_LENGTH, CONTENT_TYPE},
 };
+use platen_document::json_weight::of_text;
 use platen_fault::{Code, Stage, What};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
+
+use platen_runs::MAX_TRIGGER_BYTES;
 
 use super::{Intake, MemoryPermit};
 use crate::problem::Problem;
@@ -44,7 +47,72 @@ pub async fn read_json(
             "send JSON, with `Content-Type: application/json`",
         ));
     }
-    read(intake, headers, body).await
+    let (bytes, permit) = read(intake, headers, body).await?;
+    weighed(intake, bytes, permit).await
+}
+
+/// Reserves what a body takes once its JSON is read, which may be a hundred times its bytes. Call it before the
+/// body is parsed.
+///
+/// # Errors
+/// 413 if it alone is too much, or 503 if the memory for bodies is exhausted.
+pub async fn weighed(
+    intake: &Intake,
+    bytes: Bytes,
+    permit: MemoryPermit,
+) -> Result<(Bytes, MemoryPermit), Problem> {
+    let weight = weight(&bytes).await?;
+    let limit = intake.max_inflight_body_bytes;
+    if weight > limit {
+        let detail = format!(
+            "the JSON would take about {} MiB of memory once it is read, of {} MiB for all bodies \
+             (MAX_INFLIGHT_BODY_BYTES): send it in parts, or with fewer values",
+            weight >> 20,
+            limit >> 20,
+        );
+        return Err(Problem::new(Code::TooLarge(What::Body, limit), detail));
+    }
+    // Others may take what this one holds between both: then it is refused, as if it came after them.
+    drop(permit);
+    let permit = intake.reserve_bytes(weight)?;
+    Ok((bytes, permit))
+}
+
+/// As [`weighed`], for what starts a flow: it is in memory as long as its run.
+///
+/// # Errors
+/// Those of [`weighed`], and 413 if it takes more than [`MAX_TRIGGER_BYTES`].
+pub async fn weighed_trigger(
+    intake: &Intake,
+    bytes: Bytes,
+    permit: MemoryPermit,
+) -> Result<(Bytes, MemoryPermit), Problem> {
+    let weight = weight(&bytes).await?;
+    if weight > MAX_TRIGGER_BYTES {
+        let detail = format!(
+            "the JSON would take about {} MiB of memory once it is read; what starts a flow may take {} \
+             MiB: send it in parts, or as a file",
+            weight >> 20,
+            MAX_TRIGGER_BYTES >> 20,
+        );
+        let code = Code::TooLarge(What::Body, MAX_TRIGGER_BYTES);
+        return Err(Problem::new(code, detail));
+    }
+    weighed(intake, bytes, permit).await
+}
+
+/// Bytes that a body takes, or the JSON in it, which replaces it.
+///
+/// # Errors
+/// 500 if the thread that counts them was lost.
+pub async fn weight(bytes: &Bytes) -> Result<u64, Problem> {
+    let of = |bytes: &Bytes| of_text(bytes).max(bytes.len() as u64);
+    if bytes.len() <= INLINE_BYTES {
+        return Ok(of(bytes));
+    }
+    let bytes = bytes.clone();
+    let counted = tokio::task::spawn_blocking(move || of(&bytes)).await;
+    counted.map_err(|error| Problem::internal(format!("reading JSON: {error}")))
 }
 
 /// Reads the whole body of a request.

@@ -23,6 +23,8 @@ pub struct Intake {
     pub form_max_body_bytes: u64,
     /// Timeout for a whole body.
     pub body_timeout: Duration,
+    /// All the memory there is for bodies. Bytes.
+    max_inflight_body_bytes: u64,
     /// Available memory, in kibibytes.
     memory: Arc<Semaphore>,
     /// Available space in the temporary folder, in kibibytes.
@@ -43,6 +45,7 @@ impl Intake {
             max_body_bytes: config.max_body_bytes,
             form_max_body_bytes: config.form_max_body_bytes,
             body_timeout: Duration::from_millis(config.body_timeout_ms),
+            max_inflight_body_bytes: config.max_inflight_body_bytes,
             memory: kibibytes(config.max_inflight_body_bytes),
             disk: kibibytes(config.max_spool_bytes),
             metrics,

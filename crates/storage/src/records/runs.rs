@@ -154,6 +154,15 @@ pub trait RunStore: Send + Sync {
     /// The journal of a run: JSON lists of records, in order.
     fn journal(&self, id: String) -> StoreFuture<'_, Vec<Arc<[u8]>>>;
 
+    /// The next list of a run's journal behind a position, and its own position; `None` behind the last one.
+    /// What is before the first is behind position 0. Journals may be large: who does not need all of one at
+    /// once reads it like this.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotFound`].
+    fn journal_after(&self, id: String, position: i64)
+    -> StoreFuture<'_, Option<(i64, Arc<[u8]>)>>;
+
     /// Runs, newest first.
     fn list(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>>;
 

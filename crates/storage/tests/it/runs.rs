@@ -104,6 +104,16 @@ async fn lives(store: &dyn RunStore) {
     assert_eq!((run.started_ms, run.ended_ms), (Some(2_000), Some(2_003)));
     let journal = store.journal("a".into()).await.unwrap();
     assert_eq!(journal, [bytes("[1]"), bytes("[2]"), bytes("[3]")]);
+    // The same, list by list.
+    let (mut position, mut read) = (0, Vec::new());
+    while let Some((next, list)) = store.journal_after("a".into(), position).await.unwrap() {
+        assert!(next > position);
+        position = next;
+        read.push(list);
+    }
+    assert_eq!(read, journal);
+    let none = store.journal_after("none".into(), 0).await;
+    assert!(matches!(none, Err(Error::NotFound)));
     assert_eq!(store.counts().await.unwrap(), [0, 0, 0]);
     assert_eq!(store.prune(2_003, 10).await.unwrap(), 0);
     assert_eq!(store.prune(2_004, 10).await.unwrap(), 1);

@@ -144,7 +144,7 @@ fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCod
         ..RunOptions::default()
     };
     let report = runner
-        .run(&flow, &options, &memory, &mut NoJournal)
+        .run(&flow, options, &memory, &mut NoJournal)
         .map_err(|stop| Failure::internal(&stop))?;
     let given = match (&report.answer, report.progress.finish()) {
         (Some(answer), _) => answer["body"].clone(),

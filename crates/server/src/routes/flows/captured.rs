@@ -109,7 +109,7 @@ fn inputs(run: &Run, records: &[Record], flow: &FlowVersion) -> HashMap<String, 
                 found.entry(task.path).or_insert(task.input);
             }
         }
-        machine.apply(&record.entry);
+        machine.apply(record.entry.clone());
     }
     found
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{
     FlowApi,
     content::{self, FlowList, FlowVersionList, Publication},
+    events,
     run::{self, RetryRequest},
     view::{RunDocument, RunList},
     webhook, worker,
@@ -218,7 +219,7 @@ fn run_routes() -> Vec<Route<FlowApi>> {
             .answer(200, any_json().or(binary(&["*/*"])))
             .answer_is("A file, text or JSON.")
             .problems(&[403, 409, 413, 415, 422, 429, 501, 502, 503, 504]),
-        named(get("/runs/{id}/events", run::get_run_events))
+        named(get("/runs/{id}/events", events::get_run_events))
             .access(ONE_RUN)
             .summary("Streams the events of a run as server-sent events.")
             .answer(200, text(&["text/event-stream"])),

@@ -3,6 +3,7 @@
 pub(crate) mod captured;
 mod content;
 pub(crate) mod declaration;
+mod events;
 pub(crate) mod run;
 pub(crate) mod view;
 pub(crate) mod webhook;

@@ -1,31 +1,18 @@
 //! Runs: list, inspect, watch, cancel, retry, resume.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use axum::{
     body::Body,
     extract::{Path, State},
     response::Response,
 };
-use bytes::Bytes;
-use http_body::Frame;
-use hyper::{
-    HeaderMap, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
-};
+use hyper::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use platen_fault::Code;
-use platen_runs::{
-    Answer, DEFERRED_FLOW, Event, Lane, Mask, Record, Request, Retry, Run, RunFilter, RunState,
-};
+use platen_runs::{Answer, DEFERRED_FLOW, Lane, Request, Retry, Run, RunFilter, RunState};
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
-use tokio::sync::mpsc;
+use serde_json::Value as Json;
 
 use super::{
     super::extract::{KeyPath, MAX_PAGE, Query},
@@ -42,9 +29,6 @@ use crate::{
     problem::Problem,
     respond::json,
 };
-
-/// Interval of keep-alive events, so that proxies do not close an idle connection.
-const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Longest definition of a run that is read for the input of its steps, in bytes.
 const MAX_REPLAYED: usize = 1 << 20;
@@ -74,7 +58,8 @@ pub(crate) async fn create_run(
         }
         None => dispatcher.flow(&path.key).await?,
     };
-    let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
+    let (bytes, room) = body::read(&api.intake, &headers, body).await?;
+    let (bytes, _room) = body::weighed_trigger(&api.intake, bytes, room).await?;
     let trigger: Json = match bytes.is_empty() {
         true => Json::Null,
         false => body::parse(&bytes)?,
@@ -269,7 +254,8 @@ pub(crate) async fn call_run_back(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
+    let (bytes, room) = body::read(&api.intake, &headers, body).await?;
+    let (bytes, _room) = body::weighed_trigger(&api.intake, bytes, room).await?;
     let payload: Json = match bytes.is_empty() {
         true => Json::Null,
         false => body::parse(&bytes)?,
@@ -279,112 +265,4 @@ pub(crate) async fn call_run_back(
         .call_back(&id, &token, query.step, payload)
         .await?;
     Ok(accepted(&id, true))
-}
-
-/// Streams the events of a run as server-sent events. Source:
-/// <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
-pub(crate) async fn get_run_events(
-    State(api): State<FlowApi>,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    // Subscribe before reading the journal, so that no event is lost in between.
-    let events = api.flows.dispatcher.watch(&id);
-    let run = api.flows.dispatcher.get(&id).await?;
-    let records = api.flows.dispatcher.journal(&id).await?;
-    let (sender, receiver) = mpsc::channel(16);
-    let stream = EventStream {
-        mask: api.flows.mask.with(&run.token),
-        records,
-    };
-    let state = run.state;
-    tokio::spawn(stream.send_all(sender, events, state.as_str(), state.is_end()));
-    let mut response = Response::new(Body::new(Events(receiver)));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
-}
-
-fn event(kind: &str, data: &Json) -> Bytes {
-    Bytes::from(format!("event: {kind}\ndata: {data}\n\n"))
-}
-
-/// The records that a caller was sent, without secrets.
-struct EventStream {
-    mask: Mask,
-    records: Vec<Record>,
-}
-
-impl EventStream {
-    fn step(&self, record: &Record) -> Bytes {
-        event("step", &self.mask.value(&json!(record)))
-    }
-
-    /// Sends the past events, then new ones, until the run finishes or the client disconnects.
-    async fn send_all(
-        mut self,
-        sender: mpsc::Sender<Bytes>,
-        mut events: mpsc::Receiver<Event>,
-        state: &'static str,
-        over: bool,
-    ) {
-        for record in &self.records {
-            if sender.send(self.step(record)).await.is_err() {
-                return;
-            }
-        }
-        if sender
-            .send(event("state", &json!({"state": state})))
-            .await
-            .is_err()
-            || over
-        {
-            return;
-        }
-        loop {
-            let next = tokio::time::timeout(HEARTBEAT, events.recv()).await;
-            let (message, over) = match next {
-                Err(_) => (Bytes::from_static(b": still here\n\n"), false),
-                Ok(None) => return,
-                Ok(Some(Event::State(state))) => {
-                    let data = json!({"state": state.as_str()});
-                    (event("state", &data), state.is_end())
-                }
-                Ok(Some(Event::Records(list))) => {
-                    let list: Vec<Record> = serde_json::from_slice(&list).unwrap_or_default();
-                    // A record may arrive by the read, by the subscription, and from another service.
-                    let mut text = Vec::new();
-                    for record in list {
-                        if !self.records.contains(&record) {
-                            text.extend_from_slice(&self.step(&record));
-                            self.records.push(record);
-                        }
-                    }
-                    if text.is_empty() {
-                        continue;
-                    }
-                    (Bytes::from(text), false)
-                }
-            };
-            if sender.send(message).await.is_err() || over {
-                return;
-            }
-        }
-    }
-}
-
-/// A body that streams events.
-struct Events(mpsc::Receiver<Bytes>);
-
-impl http_body::Body for Events {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let next = self.0.poll_recv(context);
-        next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
-    }
 }

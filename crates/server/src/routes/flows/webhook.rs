@@ -164,7 +164,11 @@ async fn accept(
         let detail = "the trigger of this flow is no webhook: POST /flows/{key}/runs starts it";
         return Err(Problem::new(Code::NotFound(Resource::Webhook), detail));
     }
-    let (bytes, _room) = body::read(&api.intake, headers, body).await?;
+    let (bytes, room) = body::read(&api.intake, headers, body).await?;
+    let (bytes, _room) = match is_json(headers, &bytes) {
+        true => body::weighed_trigger(&api.intake, bytes, room).await?,
+        false => (bytes, room),
+    };
     let content = content(headers, &bytes)?;
     let content = checked(&api.slots, &flow, content)
         .await
@@ -178,15 +182,18 @@ async fn accept(
     let fields = query.iter().cloned();
     let fields: Map<String, Json> = fields.map(|(name, value)| (name, value.into())).collect();
     // Leave out the headers: proxies and clients change them between retries.
-    let same = json!({"body": content, "query": fields});
-    let mut trigger = same.clone();
-    trigger["headers"] = Json::Object(visible(headers));
+    let mut trigger = Map::new();
+    trigger.insert("body".to_owned(), content);
+    trigger.insert("query".to_owned(), Json::Object(fields));
+    let key = idempotency_key(headers)?;
+    let idempotency = key.map(|key| (key, Json::Object(trigger.clone())));
+    trigger.insert("headers".to_owned(), Json::Object(visible(headers)));
     let queue_timeout_ms = (lane == Lane::Sync).then_some(api.timeout_ms);
     let request = Request {
         flow,
         lane,
-        trigger: Arc::from(trigger.to_string().into_bytes()),
-        idempotency: idempotency_key(headers)?.map(|key| (key, same)),
+        trigger: Arc::from(Json::Object(trigger).to_string().into_bytes()),
+        idempotency,
         queue_timeout_ms,
         arrived,
     };
@@ -214,6 +221,18 @@ pub(super) async fn checked(
         mistakes => Err(Problem::mistakes(mistakes)),
     };
     slots.check(check).await
+}
+
+/// Whether a body is parsed as JSON. Many clients send JSON without its media type.
+fn is_json(headers: &HeaderMap, bytes: &[u8]) -> bool {
+    let media_type = headers.get(CONTENT_TYPE);
+    let media_type = media_type.and_then(|value| value.to_str().ok());
+    let plain = media_type.unwrap_or_default().split(';').next();
+    let plain = plain.unwrap_or_default().trim().to_ascii_lowercase();
+    match plain.as_str() {
+        "" => matches!(bytes.trim_ascii_start().first(), Some(b'[' | b'{')),
+        plain => plain == "application/json" || plain.ends_with("+json"),
+    }
 }
 
 /// Parses the body of a request as JSON, a form, text, or a file.
@@ -245,8 +264,7 @@ fn content(headers: &HeaderMap, bytes: &[u8]) -> Result<Json, Problem> {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) if plain.is_empty() || plain.starts_with("text/") || plain.contains("xml") => {
-            // Many clients send JSON without its media type.
-            let json = plain.is_empty().then(|| serde_json::from_str(text).ok());
+            let json = is_json(headers, bytes).then(|| serde_json::from_str(text).ok());
             Ok(json.flatten().unwrap_or_else(|| Json::from(text)))
         }
         _ => Ok(json!({"$file": {

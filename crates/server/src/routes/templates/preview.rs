@@ -1,6 +1,6 @@
 //! Page previews and validation of templates, on the preview lane.
 
-use std::sync::Arc;
+use std::{ops::RangeInclusive, sync::Arc};
 
 use axum::{body::Body, extract::State, response::Response};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -28,6 +28,9 @@ use crate::{
         render::response::answer,
     },
 };
+
+/// Resolutions of a preview.
+const DOTS_PER_INCH: RangeInclusive<f32> = 10.0..=1200.0;
 
 /// Query of a preview.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -110,6 +113,10 @@ async fn preview(
     query: PreviewQuery,
     format: Format,
 ) -> Result<Response, Problem> {
+    if (query.dpi).is_some_and(|dpi| !DOTS_PER_INCH.contains(&dpi)) {
+        let detail = "`dpi` is from 10 to 1200";
+        return Err(Problem::new(Code::InvalidRequest, detail));
+    }
     let data = match (&query.data, query.sample) {
         (Some(data), _) => Some(decoded(data)?),
         (None, Some(true)) => sample(&*api.drafts, &path.key).await?,

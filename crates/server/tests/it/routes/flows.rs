@@ -58,3 +58,24 @@ fn a_long_check_of_an_input_ends_at_the_deadline() {
     late.problem(504, "timeout render");
     assert_eq!(app.post("/webhooks/long", &json!([-1])).status, 202);
 }
+
+/// What starts a run is in memory as long as the run, so that few bytes must not become many values.
+#[test]
+fn the_memory_of_what_starts_a_flow_is_bounded() {
+    let app = TestApp::start();
+    publish(&app, "hook", &json!({"type": "webhook", "open": true}));
+    publish(&app, "hand", &json!({"type": "manual"}));
+    let many = format!("[{}0]", "0,".repeat(2_600_000));
+    let json = ("content-type", "application/json");
+    for path in ["/webhooks/hook", "/webhooks/hook/sync", "/flows/hand/runs"] {
+        let answer = app.send("POST", path, &[json], many.as_bytes());
+        answer.problem(413, "too-large");
+    }
+    // Without its media type it is read as JSON, too; as text it takes no more than its bytes.
+    let none = ("content-type", "");
+    app.send("POST", "/webhooks/hook", &[none], many.as_bytes())
+        .problem(413, "too-large");
+    let csv = ("content-type", "text/csv");
+    let answer = app.send("POST", "/webhooks/hook", &[csv], many.as_bytes());
+    assert_eq!(answer.status, 202, "{}", answer.json());
+}

@@ -97,6 +97,29 @@ fn bodies_held_at_once_are_bounded() {
 }
 
 #[test]
+fn what_json_takes_once_it_is_read_is_bounded() {
+    let app = TestApp::with(Settings {
+        max_body_bytes: Some(8 << 20),
+        max_inflight_body_bytes: Some(64 << 20),
+        ..Settings::default()
+    });
+    // Two megabytes each, of which the first takes a hundred times as much.
+    let many = format!("[{}0]", "0,".repeat(1 << 20));
+    let text = format!("[\"{}\"]", ",".repeat(2 << 20));
+    for (path, values) in [("/render/html", "definition"), ("/invoice", "extra")] {
+        let body = |data: &str| format!("{{\"{values}\": {data}}}");
+        let answer = app.send("POST", path, &[], body(&many).as_bytes());
+        answer.problem(413, "too-large");
+        let answer = app.send("POST", path, &[], body(&text).as_bytes());
+        assert!(
+            matches!(answer.status, 400 | 422),
+            "{path}: {}",
+            answer.status
+        );
+    }
+}
+
+#[test]
 fn deep_nesting_is_refused() {
     let app = TestApp::start();
     let deep =

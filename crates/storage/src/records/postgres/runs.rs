@@ -337,6 +337,29 @@ impl RunStore for Runs {
         })
     }
 
+    fn journal_after(
+        &self,
+        id: String,
+        position: i64,
+    ) -> StoreFuture<'_, Option<(i64, Arc<[u8]>)>> {
+        self.database.read(move |connection| {
+            let id = id.clone();
+            Box::pin(async move {
+                let find = "SELECT j.position, j.records FROM runs r
+                     LEFT JOIN LATERAL (
+                         SELECT position, records FROM journal
+                         WHERE run = r.number AND position > $2 ORDER BY position LIMIT 1
+                     ) j ON true
+                     WHERE r.id = $1";
+                let rows = connection.query(find, &[&id, &position]).await?;
+                let row = rows.first().ok_or(Error::NotFound)?;
+                let next: Option<i64> = row.try_get(0)?;
+                let records = bytes(row, 1)?;
+                Ok(next.zip(records))
+            })
+        })
+    }
+
     fn list(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>> {
         self.database.read(move |connection| {
             let filter = filter.clone();

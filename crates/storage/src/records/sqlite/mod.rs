@@ -9,6 +9,7 @@ mod key_value;
 mod keys;
 mod place;
 mod run_accept;
+mod run_journal;
 mod run_row;
 mod runs;
 mod writer;

@@ -8,6 +8,7 @@ use super::{
     database::{Database, now_unix_ms},
     key_value,
     run_accept::{add, insert},
+    run_journal::{journal, journal_after},
     run_row::{ALL, QUEUED, bytes, instant, queued, run, state_number},
 };
 use crate::{
@@ -33,16 +34,6 @@ fn find(connection: &Connection, id: &str) -> Result<Run, Error> {
         .query_row([id], run)
         .optional()?
         .ok_or(Error::NotFound)
-}
-
-fn journal(connection: &Connection, number: u64) -> Result<Vec<Arc<[u8]>>, Error> {
-    let mut statement = connection
-        .prepare_cached("SELECT records FROM journal WHERE run = ?1 ORDER BY position")?;
-    let rows = statement.query_map(
-        [number as i64],
-        |row| Ok(bytes(row, 0)?.unwrap_or_default()),
-    )?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// How many callbacks a run has had.
@@ -405,6 +396,17 @@ impl RunStore for Runs {
         self.database.read(move |connection| {
             let run = find(connection, &id)?;
             journal(connection, run.number)
+        })
+    }
+
+    fn journal_after(
+        &self,
+        id: String,
+        position: i64,
+    ) -> StoreFuture<'_, Option<(i64, Arc<[u8]>)>> {
+        self.database.read(move |connection| {
+            let run = find(connection, &id)?;
+            journal_after(connection, run.number, position)
         })
     }
 

@@ -110,7 +110,7 @@ pub(super) fn in_process(path: &std::path::Path, sandbox: Sandbox) -> Result<Onc
     let runner = FlowRunner::new(Arc::new(services));
     let once = move || {
         let options = RunOptions::default();
-        let Ok(report) = runner.run(&flow, &options, &memory, &mut NoJournal) else {
+        let Ok(report) = runner.run(&flow, options, &memory, &mut NoJournal) else {
             return Outcome::default();
         };
         let answer = report.answer.map_or(0, |it| it["body"].to_string().len());
