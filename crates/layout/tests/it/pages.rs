@@ -3,7 +3,7 @@
 use platen_layout::page::{Item, TagId, TagKind};
 use serde_json::{Value, json};
 
-use crate::harness::{Sheet, assert_within, sheet, sheet_with, words};
+use crate::harness::{Sheet, assert_no_overlap, assert_within, sheet, sheet_with, words};
 
 fn paragraphs(count: usize) -> Vec<Value> {
     (0..count)
@@ -284,17 +284,6 @@ fn a_footnote_longer_than_a_page_goes_on_at_the_next() {
     assert!(sheet.page_of("paragraph 1") < sheet.page_of("note899"));
     for page in 0..sheet.page_count() {
         assert_no_overlap(&sheet, page);
-    }
-}
-
-/// Panics if two lines of a page overlap.
-fn assert_no_overlap(sheet: &Sheet, page: usize) {
-    let mut texts = sheet.texts(page);
-    texts.sort_by(|a, b| a.y.total_cmp(&b.y));
-    for (one, next) in texts.iter().zip(texts.iter().skip(1)) {
-        let apart = next.y - one.y;
-        let beside = one.x + one.width <= next.x + 0.1 || next.x + next.width <= one.x + 0.1;
-        assert!(beside || apart > 5.0, "page {page}: {one:?} {next:?}");
     }
 }
 

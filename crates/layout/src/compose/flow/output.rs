@@ -11,11 +11,17 @@ use super::{
 use crate::text::Sink;
 
 impl Flow<'_> {
-    /// Records the rows below the last row of a table that continues on the next page.
+    /// Ends what the current column holds, with the rows below the last row of a table that
+    /// continues in the next.
     pub(super) fn leave_column(&mut self) {
         let (page, dx) = (self.pages.len() - 1, self.column_offset());
-        let placed = (self.active.as_ref()).and_then(|active| active.leave(page, dx, self.y));
-        self.page_rows.extend(placed);
+        if let Some(active) = self.active
+            && let Some(placed) = active.leave(page, dx, self.y)
+        {
+            self.page_rows.push(placed);
+            self.y += active.foot();
+        }
+        self.band.lowest = self.band.lowest.max(self.y);
     }
 
     /// Begins or ends the rows of a table some of which depend on where pages end.
@@ -45,7 +51,7 @@ impl Output for Flow<'_> {
         }
         let mut notes = Vec::new();
         fragment.notes(&mut notes);
-        let (left, width) = (self.left(), self.column_width());
+        let (left, width) = (self.left(), self.text_width());
         for note in notes {
             self.notes
                 .set(note, || composer.footnote(note, left, width));
