@@ -444,3 +444,32 @@ fn lines_kept_together_are_never_more_than_a_page() {
     assert_within(&sheet, 30.0);
     assert_eq!(note_words(&sheet, "word").len(), 900);
 }
+
+#[test]
+fn the_first_page_has_room_for_the_headers_of_even_and_last_pages() {
+    let furniture = json!([{"type": "spacer", "height": "60pt"}]);
+    let page = |name: &str, first: u32| {
+        let mut page = json!({"size": {"width": "300pt", "height": "400pt"}, "margins": "30pt",
+            "firstPageNumber": first});
+        page[name] = furniture.clone();
+        page
+    };
+    // Half of the margin is above the header, and 10 points are below it.
+    for name in ["lastHeader", "evenHeader"] {
+        let parts = json!({"page": page(name, 2), "body": paragraphs(1)});
+        let top = sheet_with(parts, json!({})).texts(0)[0].y;
+        assert!(top > 85.0 && top < 105.0, "{name}: {top}");
+    }
+    for name in ["lastFooter", "evenFooter"] {
+        for count in 5..25 {
+            let parts = json!({"page": page(name, 2), "body": paragraphs(count)});
+            for text in sheet_with(parts, json!({})).texts(0) {
+                assert!(text.y < 315.0, "{name}: {text:?}");
+            }
+        }
+    }
+    // A header of the first page's own decides alone.
+    let mut parts = json!({"page": page("lastHeader", 1), "body": paragraphs(1)});
+    parts["page"]["firstHeader"] = json!([]);
+    assert!(sheet_with(parts, json!({})).texts(0)[0].y < 45.0);
+}
