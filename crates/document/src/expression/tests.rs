@@ -388,6 +388,36 @@ fn repeats_know_their_position_and_group() {
     }
 }
 
+#[test]
+fn concatenation_writes_values_as_texts_do() {
+    let data = json!({ "none": null, "yes": true, "three": 3.0, "list": [{ "n": null }, { "n": 2.0 }],
+        "a": { "in": 1 } });
+    for (source, expected) in [
+        ("'<' ~ none ~ '>'", "<>"),
+        ("yes ~ three ~ (0.1 + 0.2)", "true30.3"),
+        ("three ~ -three ~ - 2.0", "3-3-2"),
+        // `~` binds tighter than `+` and looser than `*`.
+        ("'a' ~ three * 2", "a6"),
+        ("'x' if three ~ '' == '3' else none ~ '!'", "x"),
+        ("'y' if not three ~ '' == '3' else none ~ '!'", "!"),
+        (
+            "('(' ~ none ~ ')')|upper ~ list[1 - 1].n ~ list[1]['n']",
+            "()2",
+        ),
+        ("[none ~ yes, {'k': three ~ ''}.k]|join(',')", "true,3"),
+        ("list|map(attribute='n')|join('-' ~ three ~ '-')", "-3-2"),
+        ("three is none ~ '' ~ (three is not none)", "falsetrue"),
+        ("a.in ~ '~' ~ \"'~'\" ~ 'é\\'~'", "1~'~'é'~"),
+        ("'3' in three ~ none", "true"),
+    ] {
+        let text = text_in("en", &format!("{{{{ {source} }}}}"), &data);
+        assert_eq!(text.as_deref(), Ok(expected), "{source}");
+    }
+    let failure = |source| text_in("en", source, &data).unwrap_err().code;
+    assert_eq!(failure("{{ 'a' ~ missing }}"), "undefined-variable");
+    assert_eq!(failure("{{ 'a' ~ list }}"), "expression-failed");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
