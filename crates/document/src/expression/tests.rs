@@ -418,6 +418,33 @@ fn concatenation_writes_values_as_texts_do() {
     assert_eq!(failure("{{ 'a' ~ list }}"), "expression-failed");
 }
 
+#[test]
+fn large_numbers_keep_their_digits_and_exponents() {
+    let data = json!({ "id": 9_007_199_254_740_993_i64, "low": -9_007_199_254_740_993_i64,
+        "most": u64::MAX, "large": 1.5e21, "whole": 2e21, "exact": 9_007_199_254_740_992_i64 });
+    for (source, expected) in [
+        ("{{ id|integer }}", "9,007,199,254,740,993"),
+        ("{{ 9007199254740993|integer }}", "9,007,199,254,740,993"),
+        ("{{ low|number(2) }}", "\u{2212}9,007,199,254,740,993.00"),
+        ("{{ most|currency }}", "€18,446,744,073,709,551,615.00"),
+        ("{{ id|percent }}", "900,719,925,474,099,300%"),
+        ("{{ exact|number }}", "9,007,199,254,740,992"),
+        ("{{ large|currency }} {{ large|number }}", "€1.5E21 1.5E21"),
+        (
+            "{{ whole|number }} {{ -large|number }}",
+            "2E21 \u{2212}1.5E21",
+        ),
+    ] {
+        assert_eq!(
+            text_in("en", source, &data).as_deref(),
+            Ok(expected),
+            "{source}"
+        );
+    }
+    let german = text_in("de", "{{ large|number }}", &data);
+    assert_eq!(german.as_deref(), Ok("1,5E21"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
