@@ -330,6 +330,7 @@ impl<'s> Flow<'s> {
         }
         let heights = |note| self.notes.height_of(note);
         height += Room::new(full, self.notes_height() > 0.0, &heights).least(&notes);
+        height += self.foot_begun(&chain);
         if breaks && (self.broken || !self.fresh) {
             self.leave_column();
             self.finish_page();
