@@ -21,71 +21,129 @@ pub(crate) fn cell_text<'a>(cell: &'a Cell, document: &Document) -> Cow<'a, str>
 
 /// The text of blocks, a line per block.
 pub(crate) fn blocks_text(blocks: &[Block], document: &Document) -> String {
-    let mut lines = Vec::new();
-    for block in blocks {
-        block_lines(block, document, &mut lines);
-    }
-    lines.join("\n")
+    blocks_text_by(blocks, document, &mut plain_text)
 }
 
-fn block_lines(block: &Block, document: &Document, lines: &mut Vec<String>) {
-    work::check();
-    let mut add = |content: &[Inline]| {
-        let text = plain_text(content);
-        if !text.is_empty() {
-            lines.push(text);
-        }
+/// The text of blocks, a line per block; `text_of` gives that of their content.
+pub(crate) fn blocks_text_by(
+    blocks: &[Block],
+    document: &Document,
+    text_of: &mut dyn FnMut(&[Inline]) -> String,
+) -> String {
+    let mut lines = Lines {
+        document,
+        text_of,
+        lines: Vec::new(),
     };
-    match &block.kind {
-        BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => add(content),
-        BlockKind::List(list) => {
-            for (index, item) in list.items.iter().enumerate() {
-                let mark = list.label(0, index) + " ";
-                lines.push(mark + &plain_text(&item.content));
-                for block in &item.body {
-                    block_lines(block, document, lines);
+    lines.blocks(blocks);
+    lines.lines.join("\n")
+}
+
+/// Blocks as lines of text.
+struct Lines<'a> {
+    document: &'a Document,
+    text_of: &'a mut dyn FnMut(&[Inline]) -> String,
+    lines: Vec<String>,
+}
+
+impl Lines<'_> {
+    fn blocks(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            self.block(block);
+        }
+    }
+
+    fn add(&mut self, content: &[Inline]) {
+        let text = (self.text_of)(content);
+        if !text.is_empty() {
+            self.lines.push(text);
+        }
+    }
+
+    /// Adds a caption or a title, if there is one.
+    fn add_some(&mut self, content: &Option<Vec<Inline>>) {
+        self.add(content.as_deref().unwrap_or_default());
+    }
+
+    fn block(&mut self, block: &Block) {
+        work::check();
+        match &block.kind {
+            BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => self.add(content),
+            BlockKind::List(list) => {
+                for (index, item) in list.items.iter().enumerate() {
+                    let mark = list.label(0, index) + " ";
+                    let line = mark + &(self.text_of)(&item.content);
+                    self.lines.push(line);
+                    self.blocks(&item.body);
                 }
             }
-        }
-        BlockKind::Table(table) => {
-            for row in table.header.iter().chain(&table.rows) {
-                let texts: Vec<_> = row.cells.iter().map(|c| cell_text(c, document)).collect();
-                lines.push(texts.join("\t"));
+            BlockKind::Table(table) => {
+                self.add_some(&table.caption);
+                for row in table.header.iter().chain(&table.rows) {
+                    let texts: Vec<_> = row.cells.iter().map(|cell| self.cell(cell)).collect();
+                    self.lines.push(texts.join("\t"));
+                }
             }
-        }
-        BlockKind::Columns(columns) => {
-            for block in columns.columns.iter().flat_map(|column| &column.body) {
-                block_lines(block, document, lines);
+            BlockKind::Columns(columns) => {
+                for column in &columns.columns {
+                    self.blocks(&column.body);
+                }
             }
-        }
-        BlockKind::Positioned(positioned) => {
-            for block in &positioned.body {
-                block_lines(block, document, lines);
+            BlockKind::Positioned(positioned) => self.blocks(&positioned.body),
+            BlockKind::Panel { title, body } => {
+                self.add_some(title);
+                self.blocks(body);
             }
-        }
-        BlockKind::Panel { title, body } => {
-            add(title.as_deref().unwrap_or_default());
-            for block in body {
-                block_lines(block, document, lines);
+            BlockKind::KeyValue(pairs) => {
+                for (key, value) in &pairs.items {
+                    let (key, value) = ((self.text_of)(key), (self.text_of)(value));
+                    self.lines.push(format!("{key}: {value}"));
+                }
             }
-        }
-        BlockKind::KeyValue(pairs) => {
-            for (key, value) in &pairs.items {
-                lines.push(format!("{}: {}", plain_text(key), plain_text(value)));
+            BlockKind::Image(image) => {
+                let alt = (!image.alt.is_empty()).then(|| format!("[{}]", image.alt));
+                self.lines.extend(alt);
+                self.add_some(&image.caption);
             }
+            BlockKind::Barcode(barcode) => self.lines.push(barcode.value.clone()),
+            BlockKind::Chart(chart) => {
+                let title = chart.title.as_ref().unwrap_or(&chart.alt);
+                self.lines.push(format!("[{title}]"));
+                self.add_some(&chart.caption);
+            }
+            BlockKind::Signature(signature) => self.add_some(&signature.label),
+            BlockKind::FormField(field) => self.lines.push(field.as_text()),
+            BlockKind::TableOfContents { title, .. } => self.add_some(title),
+            BlockKind::Divider { .. } | BlockKind::Spacer(_) | BlockKind::PageBreak => {}
         }
-        BlockKind::Image(image) => {
-            lines.extend((!image.alt.is_empty()).then(|| format!("[{}]", image.alt)));
-        }
-        BlockKind::Barcode(barcode) => lines.push(barcode.value.clone()),
-        BlockKind::Chart(chart) => {
-            lines.push(format!("[{}]", chart.title.as_ref().unwrap_or(&chart.alt)));
-        }
-        BlockKind::Signature(signature) => add(signature.label.as_deref().unwrap_or_default()),
-        BlockKind::FormField(field) => lines.push(field.as_text()),
-        BlockKind::TableOfContents { title, .. } => add(title.as_deref().unwrap_or_default()),
-        BlockKind::Divider { .. } | BlockKind::Spacer(_) | BlockKind::PageBreak => {}
     }
+
+    fn cell(&mut self, cell: &Cell) -> String {
+        match &cell.content {
+            CellContent::Text(text) => text.to_string(),
+            CellContent::Inlines(content) => (self.text_of)(content),
+            CellContent::Blocks(blocks) => {
+                blocks_text_by(blocks, self.document, &mut *self.text_of)
+            }
+        }
+    }
+}
+
+/// `content` as text with the marks of its footnotes.
+pub(crate) fn marked_text(content: &[Inline]) -> String {
+    let texts = content.iter().map(|inline| match inline {
+        Inline::Footnote { index, .. } => note_mark(*index),
+        other => plain_text(std::slice::from_ref(other)),
+    });
+    texts.collect()
+}
+
+/// The mark of the footnote `index` in plain text.
+pub(crate) fn note_mark(index: u32) -> String {
+    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digit = |c: char| c.to_digit(10).map(|digit| digits[digit as usize]);
+    let number = u64::from(index) + 1;
+    number.to_string().chars().filter_map(digit).collect()
 }
 
 /// Visits every block, containers before their contents.

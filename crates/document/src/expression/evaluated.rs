@@ -14,6 +14,9 @@ use crate::{
 /// Maximum length of a text that an evaluation produces, in bytes.
 pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;
 
+/// A double holds every integer up to this one.
+const MAX_EXACT: u128 = 1 << 53;
+
 /// The value of an expression.
 #[derive(Debug)]
 pub(crate) enum Evaluated<'s> {
@@ -133,7 +136,13 @@ impl<'v> Scalar<'v> {
             return Ok((String::new(), Value::Empty));
         }
         let value = self.typed(format, shared)?;
-        let text = shared.locale.format_value(value, format);
+        let exact = match self {
+            Self::Integer(integer) if integer.unsigned_abs() > MAX_EXACT => {
+                shared.locale.format_integer(integer, format)
+            }
+            _ => None,
+        };
+        let text = exact.or_else(|| shared.locale.format_value(value, format));
         Ok((text.unwrap_or_default(), value))
     }
 
@@ -307,7 +316,7 @@ impl<'s> Evaluated<'s> {
             } => Ok((text, value, Some(format))),
             value if *format == ValueFormat::Text => {
                 let typed = match value.scalar() {
-                    Scalar::Integer(number) if number.unsigned_abs() < 1 << 53 => {
+                    Scalar::Integer(number) if number.unsigned_abs() < MAX_EXACT => {
                         Value::Number(number as f64)
                     }
                     Scalar::Number(number) if number.is_finite() => Value::Number(number),

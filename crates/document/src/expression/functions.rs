@@ -216,6 +216,15 @@ fn add_texts(environment: &mut Environment<'static>) {
             bounded(transform(&text_of(value, &*shared(state)?)?))
         });
     }
+    environment.add_filter(
+        super::concat::FILTER,
+        |state: &State<'_, '_>, value: &Dynamic| {
+            if value.is_undefined() {
+                return Err(Error::from(ErrorKind::UndefinedError));
+            }
+            bounded(text_of(value, &*shared(state)?)?)
+        },
+    );
     environment.add_filter("trim", |state: &State<'_, '_>, value: &Dynamic| {
         bounded(text_of(value, &*shared(state)?)?.trim().to_owned())
     });

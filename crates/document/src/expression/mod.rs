@@ -5,6 +5,7 @@
 //! Limits: length and nesting of the source, fuel of an evaluation, work of a document, and length
 //! of a text. minijinja alone can be made to exhaust memory or the stack.
 
+mod concat;
 mod dates;
 mod dynamic;
 mod environment;
@@ -191,7 +192,7 @@ impl CompiledExpression {
             Some(plan) => plan,
             None => {
                 let expression = environment::ENVIRONMENT
-                    .compile_expression_owned(source.to_owned())
+                    .compile_expression_owned(concat::with_texts(source, &tokens).into_owned())
                     .map_err(|error| {
                         Failure::new(
                             "expression-syntax",

@@ -394,7 +394,11 @@ fn extreme<'s>(
     evaluation.shared.charge(count)?;
     Ok(match best {
         None => Evaluated::Json(&Json::Null),
-        Some(Json::Number(number)) => Evaluated::Number(number.as_f64().unwrap_or_default()),
+        Some(Json::Number(number)) => match number.as_i128() {
+            // Exact where a double is not.
+            Some(integer) => Evaluated::Dynamic(Dynamic::from(integer)),
+            None => Evaluated::Number(number.as_f64().unwrap_or_default()),
+        },
         Some(other) => {
             let mut text = String::new();
             Evaluated::Json(other).write(&mut text, &evaluation.shared)?;

@@ -388,6 +388,63 @@ fn repeats_know_their_position_and_group() {
     }
 }
 
+#[test]
+fn concatenation_writes_values_as_texts_do() {
+    let data = json!({ "none": null, "yes": true, "three": 3.0, "list": [{ "n": null }, { "n": 2.0 }],
+        "a": { "in": 1 } });
+    for (source, expected) in [
+        ("'<' ~ none ~ '>'", "<>"),
+        ("yes ~ three ~ (0.1 + 0.2)", "true30.3"),
+        ("three ~ -three ~ - 2.0", "3-3-2"),
+        // `~` binds tighter than `+` and looser than `*`.
+        ("'a' ~ three * 2", "a6"),
+        ("'x' if three ~ '' == '3' else none ~ '!'", "x"),
+        ("'y' if not three ~ '' == '3' else none ~ '!'", "!"),
+        (
+            "('(' ~ none ~ ')')|upper ~ list[1 - 1].n ~ list[1]['n']",
+            "()2",
+        ),
+        ("[none ~ yes, {'k': three ~ ''}.k]|join(',')", "true,3"),
+        ("list|map(attribute='n')|join('-' ~ three ~ '-')", "-3-2"),
+        ("three is none ~ '' ~ (three is not none)", "falsetrue"),
+        ("a.in ~ '~' ~ \"'~'\" ~ 'é\\'~'", "1~'~'é'~"),
+        ("'3' in three ~ none", "true"),
+    ] {
+        let text = text_in("en", &format!("{{{{ {source} }}}}"), &data);
+        assert_eq!(text.as_deref(), Ok(expected), "{source}");
+    }
+    let failure = |source| text_in("en", source, &data).unwrap_err().code;
+    assert_eq!(failure("{{ 'a' ~ missing }}"), "undefined-variable");
+    assert_eq!(failure("{{ 'a' ~ list }}"), "expression-failed");
+}
+
+#[test]
+fn large_numbers_keep_their_digits_and_exponents() {
+    let data = json!({ "id": 9_007_199_254_740_993_i64, "low": -9_007_199_254_740_993_i64,
+        "most": u64::MAX, "large": 1.5e21, "whole": 2e21, "exact": 9_007_199_254_740_992_i64 });
+    for (source, expected) in [
+        ("{{ id|integer }}", "9,007,199,254,740,993"),
+        ("{{ 9007199254740993|integer }}", "9,007,199,254,740,993"),
+        ("{{ low|number(2) }}", "\u{2212}9,007,199,254,740,993.00"),
+        ("{{ most|currency }}", "€18,446,744,073,709,551,615.00"),
+        ("{{ id|percent }}", "900,719,925,474,099,300%"),
+        ("{{ exact|number }}", "9,007,199,254,740,992"),
+        ("{{ large|currency }} {{ large|number }}", "€1.5E21 1.5E21"),
+        (
+            "{{ whole|number }} {{ -large|number }}",
+            "2E21 \u{2212}1.5E21",
+        ),
+    ] {
+        assert_eq!(
+            text_in("en", source, &data).as_deref(),
+            Ok(expected),
+            "{source}"
+        );
+    }
+    let german = text_in("de", "{{ large|number }}", &data);
+    assert_eq!(german.as_deref(), Ok("1,5E21"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 

@@ -28,6 +28,17 @@ const PERCENT_SPACED: [&str; 22] = [
 ];
 const PERCENT_PREFIX: [&str; 2] = ["tr", "eu"];
 
+/// Sign and plain decimal of `value` in percent.
+pub(super) fn percent_parts(value: f64, decimals: u8) -> (bool, String) {
+    let hundredfold = value * 100.0;
+    // The product may carry a binary rounding error, as in 0.07 * 100.
+    let clean = format!("{hundredfold:.9}").parse().unwrap_or(hundredfold);
+    parts(
+        if clean.is_finite() { clean } else { value },
+        Some(decimals),
+    )
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Prefix { spaced: bool },
@@ -93,11 +104,9 @@ impl Placement {
     pub(super) fn write(
         &self,
         number: &NumberFormat,
-        value: f64,
+        (negative, plain): (bool, String),
         code: &str,
-        decimals: u8,
     ) -> String {
-        let (negative, plain) = parts(value, Some(decimals));
         let symbol = self.symbol(code);
         let mut text = String::with_capacity(24);
         if matches!(self.language.as_str(), "ar" | "he") {
@@ -128,14 +137,11 @@ impl Placement {
         text
     }
 
-    pub(super) fn write_percent(&self, number: &NumberFormat, value: f64, decimals: u8) -> String {
-        let hundredfold = value * 100.0;
-        // The product may carry a binary rounding error, as in 0.07 * 100.
-        let clean = format!("{hundredfold:.9}").parse().unwrap_or(hundredfold);
-        let (negative, plain) = parts(
-            if clean.is_finite() { clean } else { value },
-            Some(decimals),
-        );
+    pub(super) fn write_percent(
+        &self,
+        number: &NumberFormat,
+        (negative, plain): (bool, String),
+    ) -> String {
         let mut text = String::with_capacity(12);
         if negative {
             text.push_str(&number.minus.0);

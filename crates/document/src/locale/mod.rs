@@ -122,7 +122,7 @@ impl Locale {
     #[must_use]
     pub fn format_number(&self, value: f64, decimals: Option<u8>) -> String {
         let mut text = String::with_capacity(16);
-        self.number.write(&mut text, value, decimals);
+        self.number.write(&mut text, number::parts(value, decimals));
         text
     }
 
@@ -131,13 +131,40 @@ impl Locale {
     #[must_use]
     pub fn format_currency(&self, value: f64, code: &str, decimals: Option<u8>) -> String {
         let decimals = decimals.unwrap_or_else(|| currency::decimals(code));
-        self.money.write(&self.number, value, code, decimals)
+        let parts = number::parts(value, Some(decimals));
+        self.money.write(&self.number, parts, code)
     }
 
     /// Formats a percentage: 0.19 becomes 19 %.
     #[must_use]
     pub fn format_percent(&self, value: f64, decimals: u8) -> String {
-        self.money.write_percent(&self.number, value, decimals)
+        let parts = currency::percent_parts(value, decimals);
+        self.money.write_percent(&self.number, parts)
+    }
+
+    /// Formats an integer that a double may not hold, with all of its digits. `None` if it is so
+    /// large that it is written with an exponent, or `format` is none of numbers.
+    pub(crate) fn format_integer(&self, value: i128, format: &ValueFormat) -> Option<String> {
+        let percent = matches!(format, ValueFormat::Percent { .. });
+        let value = value.checked_mul(if percent { 100 } else { 1 })?;
+        if value.unsigned_abs() as f64 >= number::EXPONENT_FROM {
+            return None;
+        }
+        let parts = |decimals| number::integer_parts(value, decimals);
+        match format {
+            ValueFormat::Number { decimals } => {
+                let mut text = String::with_capacity(32);
+                self.number.write(&mut text, parts(*decimals));
+                Some(text)
+            }
+            ValueFormat::Currency { code, decimals } => {
+                Some(self.money.write(&self.number, parts(Some(*decimals)), code))
+            }
+            ValueFormat::Percent { decimals } => {
+                Some((self.money).write_percent(&self.number, parts(Some(*decimals))))
+            }
+            _ => None,
+        }
     }
 
     /// Formats a date, time or both according to `format`; a format of another kind gives the

@@ -21,7 +21,7 @@ pub(super) struct NumberFormat {
 /// The minus sign of print.
 const MINUS: &str = "\u{2212}";
 /// Numbers from here on are written with an exponent.
-const EXPONENT_FROM: f64 = 1e21;
+pub(super) const EXPONENT_FROM: f64 = 1e21;
 /// Maximum number of decimals.
 pub(super) const MAX_DECIMALS: u8 = 20;
 
@@ -88,8 +88,8 @@ impl NumberFormat {
         char::from_digit(value as u32, 10)
     }
 
-    pub(super) fn write(&self, text: &mut String, value: f64, decimals: Option<u8>) {
-        let (negative, plain) = parts(value, decimals);
+    /// Writes the parts of a number.
+    pub(super) fn write(&self, text: &mut String, (negative, plain): (bool, String)) {
         if negative {
             text.push_str(&self.minus.0);
         }
@@ -99,10 +99,12 @@ impl NumberFormat {
         }
     }
 
-    /// Writes `plain` (such as `1234.50`, without a sign) with the locale's digits and separators.
+    /// Writes `plain` (such as `1234.50` or `1.5E21`, without a sign) with the locale's digits and separators.
     pub(super) fn write_plain(&self, text: &mut String, plain: &str) {
+        let exponent = plain.find('E').unwrap_or(plain.len());
+        let (plain, exponent) = plain.split_at(exponent);
         let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
-        if whole.contains('E') || !whole.bytes().all(|byte| byte.is_ascii_digit()) {
+        if !whole.bytes().all(|byte| byte.is_ascii_digit()) {
             return text.push_str(plain);
         }
         let grouped = whole.len() >= self.primary + self.least && !self.group.is_empty();
@@ -121,6 +123,7 @@ impl NumberFormat {
                 text.push(self.digits[usize::from(digit - b'0')]);
             }
         }
+        text.push_str(exponent);
     }
 }
 
@@ -132,6 +135,17 @@ pub(super) fn parts(value: f64, decimals: Option<u8>) -> (bool, String) {
     };
     let zero = plain.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     (value < 0.0 && !zero, plain)
+}
+
+/// Sign and plain decimal of an integer: exact, where a double is not.
+pub(super) fn integer_parts(value: i128, decimals: Option<u8>) -> (bool, String) {
+    let mut plain = value.unsigned_abs().to_string();
+    let decimals = usize::from(decimals.unwrap_or(0).min(MAX_DECIMALS));
+    if decimals > 0 {
+        plain.push('.');
+        plain.extend(std::iter::repeat_n('0', decimals));
+    }
+    (value < 0, plain)
 }
 
 /// `value` (not negative) with as many decimals as needed, at most `most`.

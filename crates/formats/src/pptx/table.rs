@@ -20,7 +20,7 @@ use super::{
 use crate::{
     grid::{Grid, Slot},
     metrics::{column_widths, text_width},
-    plain::{blocks_text, cell_text},
+    plain::{blocks_text_by, cell_text, marked_text},
 };
 
 /// A header that takes more than this fraction of a slide is not repeated.
@@ -304,7 +304,9 @@ fn footnote(inline: &Inline) -> Option<u32> {
 fn content<'a>(cell: &'a Cell, flow: &Flow<'_>) -> Content<'a> {
     match &cell.content {
         CellContent::Inlines(content) => Content::Inlines(content.as_ref().into()),
-        CellContent::Blocks(blocks) => Content::Text(blocks_text(blocks, flow.document).into()),
+        CellContent::Blocks(blocks) => {
+            Content::Text(blocks_text_by(blocks, flow.document, &mut marked_text).into())
+        }
         CellContent::Text(_) => Content::Text(cell_text(cell, flow.document)),
     }
 }

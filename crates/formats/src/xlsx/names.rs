@@ -24,7 +24,7 @@ impl NamedRows {
 }
 
 /// A name that Excel accepts: letters, digits, `_` and `.`, not starting with a digit, and no cell
-/// reference (ECMA-376-1 §18.2.5).
+/// reference (ECMA-376-1 §18.2.5), no truth value and no name of its own such as `_xlnm.Print_Area`.
 pub(super) fn defined_name(name: &str) -> String {
     let mut defined: String = name
         .chars()
@@ -44,7 +44,9 @@ pub(super) fn defined_name(name: &str) -> String {
         || is_row_column(&defined))
         && letters.chars().all(|symbol| symbol.is_ascii_alphanumeric());
     let starts_well = defined.starts_with(|symbol: char| symbol.is_alphabetic() || symbol == '_');
-    if is_cell || !starts_well {
+    let is_truth = defined.eq_ignore_ascii_case("true") || defined.eq_ignore_ascii_case("false");
+    let is_reserved = (defined.get(..6)).is_some_and(|start| start.eq_ignore_ascii_case("_xlnm."));
+    if is_cell || is_truth || is_reserved || !starts_well {
         defined.insert(0, '_');
     }
     defined
@@ -79,6 +81,11 @@ mod tests {
             ("rc", "_rc"),
             ("r", "_r"),
             ("7days", "_7days"),
+            ("true", "_true"),
+            ("FALSE", "_FALSE"),
+            ("trues", "trues"),
+            ("_xlnm.Print_Area", "__xlnm.Print_Area"),
+            ("_XLNM.Print_Titles", "__XLNM.Print_Titles"),
         ] {
             assert_eq!(defined_name(name), expected);
         }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Error,
     metrics::{line_count, text_width},
-    plain::{safe_link, walk},
+    plain::{note_mark, safe_link, walk},
     report::Report,
 };
 
@@ -291,7 +291,7 @@ impl<'a> Sheet<'a> {
                     );
                 }
                 Inline::Footnote { index, .. } => {
-                    text.push_str(&superscript(index.saturating_add(1)));
+                    text.push_str(&note_mark(*index));
                     if !self.footnotes.contains(index) {
                         self.footnotes.push(*index);
                     }
@@ -344,7 +344,7 @@ impl<'a> Sheet<'a> {
         self.row += 1;
         for index in footnotes {
             if let Some(footnote) = document.footnotes.get(index as usize) {
-                let mark = superscript(index.saturating_add(1)) + " ";
+                let mark = note_mark(index) + " ";
                 self.line(&footnote.content, document.named.footnote, &mark)?;
             }
         }
@@ -355,12 +355,6 @@ impl<'a> Sheet<'a> {
         );
         Ok(())
     }
-}
-
-fn superscript(number: u32) -> String {
-    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    let digit = |c: char| c.to_digit(10).map(|digit| digits[digit as usize]);
-    number.to_string().chars().filter_map(digit).collect()
 }
 
 /// The table with the most rows; its columns determine those of the sheet.

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Error,
     grid::{Grid, Slot},
-    plain::{cell_text, safe_link},
+    plain::{blocks_text_by, cell_text, safe_link},
 };
 
 impl<'a> Sheet<'a> {
@@ -279,7 +279,15 @@ impl<'a> Sheet<'a> {
                 self.report
                     .warn("cell-flattened", path, "a cell can hold only text");
             }
-            let text = cell_text(cell, self.document);
+            let text = match &cell.content {
+                // Their footnotes are those of the sheet.
+                CellContent::Blocks(blocks) => {
+                    let document = self.document;
+                    blocks_text_by(blocks, document, &mut |content| self.inline_text(content))
+                        .into()
+                }
+                _ => cell_text(cell, self.document),
+            };
             let text = self.cut(&text);
             let format = self.formats.get(self.document, &key);
             if text.is_empty() {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     package::{parts, text},
-    whole::bound,
+    whole::{bound, captioned_cell},
 };
 
 /// The slides' XML in order, and the codes of the losses.
@@ -121,5 +121,21 @@ fn footnotes_higher_than_a_slide_go_on_at_the_next() {
             1,
             "word {index}"
         );
+    }
+}
+
+#[test]
+fn footnotes_and_captions_of_nodes_in_cells_are_kept() {
+    let noted = json!({"body": [{"type": "text", "content": [
+        "Text", {"text": "", "footnote": "The note"}
+    ]}]});
+    let (slides, _) = slides(
+        json!({"body": [{"type": "table", "columns": [{}], "bodyRows": [
+            {"cells": [noted]}, {"cells": [captioned_cell()]}
+        ]}]}),
+    );
+    let all = slides.concat();
+    for piece in ["Text¹", "The note", "The picture", "The table", "The chart"] {
+        assert!(all.contains(piece), "{piece}\n{all}");
     }
 }

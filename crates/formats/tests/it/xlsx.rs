@@ -2,11 +2,13 @@
 
 use platen_document::bound::Document;
 use platen_formats::xlsx::write;
+use serde_json::{Value, json};
 
 use crate::{
     office::{assert_holds, text_by_office},
     package::{parts, text},
     sample,
+    whole::{bound, captioned_cell},
 };
 
 #[test]
@@ -165,4 +167,43 @@ fn a_header_far_down_is_not_frozen_and_other_tables_have_room() {
         .unwrap()
         .0;
     assert!(width.parse::<f32>().unwrap() > 25.0, "{width}");
+}
+
+/// All cells of a written template, whose rows are in `bodyRows` of a table with this cell.
+fn strings_of(cell: Value) -> String {
+    let template = json!({"key": "t", "name": "T", "body": [
+        {"type": "table", "name": "true", "columns": [{}], "bodyRows": [{"cells": [cell]}]}
+    ]});
+    let written = write(&bound(template)).unwrap();
+    let parts = parts(&written.bytes);
+    assert!(text(&parts, "xl/workbook.xml").contains("name=\"_true\""));
+    text(&parts, "xl/sharedStrings.xml")
+}
+
+#[test]
+fn footnotes_of_nodes_in_cells_are_kept() {
+    let noted = json!(["Text", {"text": "", "footnote": "The note"}]);
+    let listed = json!(["Item", {"text": "", "footnote": "Another"}]);
+    let inner = json!(["Inner", {"text": "", "footnote": "The third"}]);
+    let strings = strings_of(json!({"body": [
+        {"type": "text", "content": noted},
+        {"type": "list", "items": [listed]},
+        {"type": "table", "columns": [{}], "bodyRows": [{"cells": [{"content": inner}]}]}
+    ]}));
+    for piece in [
+        "Text¹\n• Item²\nInner³",
+        "¹ The note",
+        "² Another",
+        "³ The third",
+    ] {
+        assert!(strings.contains(piece), "{piece}\n{strings}");
+    }
+}
+
+#[test]
+fn captions_of_nodes_in_cells_are_kept() {
+    let strings = strings_of(captioned_cell());
+    for piece in ["The picture", "The table", "The chart"] {
+        assert!(strings.contains(piece), "{piece}\n{strings}");
+    }
 }

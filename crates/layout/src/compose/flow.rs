@@ -25,7 +25,7 @@ use super::{
     composer::Composer,
     fragment::{Fragment, MIN_PART, split_fragment},
     node_boxes::NodeBoxes,
-    notes::Notes,
+    notes::{MAX_COLUMNS, Notes},
     page_rows::{Active, PageRowsMark, PlacedRows},
     room::Room,
 };
@@ -119,7 +119,7 @@ impl<'s> Flow<'s> {
             section: 0,
             page_size: (0.0, 0.0),
             frames: [Frame::default(); 2],
-            columns: 0,
+            columns: 1,
             column_gap: 0.0,
             column: 0,
             band: Band::default(),
@@ -145,7 +145,7 @@ impl<'s> Flow<'s> {
         self.end_section();
         self.section = index;
         self.page_size = (section.page.width, section.page.height);
-        self.columns = section.page.columns.clamp(1, 6);
+        self.columns = section.page.columns.clamp(1, MAX_COLUMNS);
         self.column_gap = section.page.column_gap;
         self.frames = frames;
         if let Some(number) = section.page.first_page_number {
@@ -167,12 +167,6 @@ impl<'s> Flow<'s> {
     /// Whether the layout should end early.
     pub fn stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-    }
-
-    /// Width of a text column of the section, in points.
-    pub fn column_width(&self) -> f32 {
-        let gaps = f32::from(self.columns - 1) * self.column_gap;
-        ((self.frames[0].width - gaps) / f32::from(self.columns)).max(1.0)
     }
 
     /// Left edge of the first text column.
@@ -232,7 +226,7 @@ impl<'s> Flow<'s> {
             self.page_rows.push(placed);
             self.y += height;
         }
-        self.notes.go_on(self.frame().bottom - self.y);
+        self.continue_notes();
     }
 
     fn frame(&self) -> Frame {
@@ -252,17 +246,16 @@ impl<'s> Flow<'s> {
     /// Height left in the current column.
     fn room(&self) -> f32 {
         let foot = self.active.map_or(0.0, |active| active.foot());
-        self.frame().bottom - self.notes.height() - self.y - foot
+        self.frame().bottom - self.notes_height() - self.y - foot
     }
 
     /// Whether the column holds nothing of its own yet, so that moving on would leave it empty.
     fn is_blank(&self) -> bool {
-        self.fresh && self.notes.height() == 0.0 && self.band.top <= self.frame().top
+        self.fresh && self.notes_height() == 0.0 && self.band.top <= self.frame().top
     }
 
     fn next_column(&mut self) {
         self.leave_column();
-        self.finish_column();
         if self.column + 1 < self.columns {
             self.column += 1;
             self.start_column();
@@ -272,24 +265,9 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// Draws the footnotes of the current column.
-    fn finish_column(&mut self) {
-        if self.notes.height() == 0.0 {
-            return;
-        }
-        // Notes stay below this column, so what is above them must not move to another.
-        self.band.is_fixed = true;
-        let frame = self.frame();
-        let (width, dx) = (self.column_width(), self.column_offset());
-        if let Some(page) = self.pages.last_mut() {
-            self.notes
-                .draw(page, (frame.left + dx, width), frame.bottom, dx);
-        }
-    }
-
     /// Completes the current page.
     fn finish_page(&mut self) {
-        self.finish_column();
+        self.draw_notes();
         if let Some(page) = self.pages.last_mut() {
             page.items.shrink_to_fit();
             page.words.shrink_to_fit();
@@ -351,7 +329,8 @@ impl<'s> Flow<'s> {
             height += gap + fragment.lead(full, &mut notes);
         }
         let heights = |note| self.notes.height_of(note);
-        height += Room::new(full, self.notes.height() > 0.0, &heights).least(&notes);
+        height += Room::new(full, self.notes_height() > 0.0, &heights).least(&notes);
+        height += self.foot_begun(&chain);
         if breaks && (self.broken || !self.fresh) {
             self.leave_column();
             self.finish_page();
@@ -385,7 +364,7 @@ impl<'s> Flow<'s> {
             let height = self.room() - gap;
             let blank = self.is_blank();
             let heights = |note| self.notes.height_of(note);
-            let mut room = Room::new(height, self.notes.height() > 0.0, &heights);
+            let mut room = Room::new(height, self.notes_height() > 0.0, &heights);
             let fits = room.admit(fragment.height, &notes);
             let full = self.full_height();
             let whole = fragment.stays_whole(full);
@@ -400,7 +379,7 @@ impl<'s> Flow<'s> {
                 continue;
             }
             if !whole && (blank || height >= MIN_PART) {
-                let mut room = Room::new(height, self.notes.height() > 0.0, &heights);
+                let mut room = Room::new(height, self.notes_height() > 0.0, &heights);
                 let (part, rest) = split_fragment(fragment, &mut room, blank);
                 if let Some(part) = part {
                     notes.clear();
@@ -479,6 +458,7 @@ impl<'s> Flow<'s> {
         if first && !carried {
             self.redraw_header_rule(y);
         }
-        self.notes.begin(notes, self.frame().bottom - self.y);
+        let room = self.frame().bottom - self.y;
+        self.notes.begin(notes, self.column, room);
     }
 }

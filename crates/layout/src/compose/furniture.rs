@@ -27,24 +27,25 @@ pub const HEADING_TARGET: &str = "platen-heading-";
 impl Composer<'_> {
     /// Text areas of a section's first page and of its other pages.
     pub(super) fn text_frames(&mut self, section: &Section) -> [Frame; 2] {
-        let first_header = section.first_header.as_ref().unwrap_or(&section.header);
-        let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
-        let optional = |blocks: &'_ Option<Vec<Block>>| blocks.clone().unwrap_or_default();
-        let (even_header, last_header) = (
-            optional(&section.even_header),
-            optional(&section.last_header),
-        );
-        let (even_footer, last_footer) = (
-            optional(&section.even_footer),
-            optional(&section.last_footer),
-        );
+        let all = |usual: &'_ Vec<Block>, even: &'_ Option<Vec<Block>>, last: &'_ Option<_>| {
+            let special = [even, last].into_iter().flatten();
+            std::iter::once(usual).chain(special).cloned().collect()
+        };
+        let headers: Vec<Vec<Block>> =
+            all(&section.header, &section.even_header, &section.last_header);
+        let footers: Vec<Vec<Block>> =
+            all(&section.footer, &section.even_footer, &section.last_footer);
+        // Without furniture of its own, the first page may be the last one, or an even one, which is
+        // known only when all pages are.
+        let first_headers = section.first_header.as_ref().map(std::slice::from_ref);
+        let first_footers = section.first_footer.as_ref().map(std::slice::from_ref);
         [
-            self.text_frame(section, &[first_header], &[first_footer]),
             self.text_frame(
                 section,
-                &[&section.header, &even_header, &last_header],
-                &[&section.footer, &even_footer, &last_footer],
+                first_headers.unwrap_or(&headers),
+                first_footers.unwrap_or(&footers),
             ),
+            self.text_frame(section, &headers, &footers),
         ]
     }
 
@@ -52,13 +53,13 @@ impl Composer<'_> {
     fn text_frame(
         &mut self,
         section: &Section,
-        headers: &[&Vec<Block>],
-        footers: &[&Vec<Block>],
+        headers: &[Vec<Block>],
+        footers: &[Vec<Block>],
     ) -> Frame {
         let page = section.page;
         let margins = page.margins;
         let width = (page.width - margins.left - margins.right).max(1.0);
-        let mut highest = |all: &[&Vec<Block>]| {
+        let mut highest = |all: &[Vec<Block>]| {
             let heights = all.iter();
             heights
                 .map(|blocks| self.furniture_height(blocks, margins.left, width))

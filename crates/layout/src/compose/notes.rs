@@ -16,15 +16,26 @@ const CARRIED_PART: f32 = 0.75;
 /// The lines of a footnote, each with its height.
 pub(super) type NoteLines = Vec<(Sink, f32)>;
 
-/// Footnotes that are laid out, pending, or at the foot of the current column.
+/// Maximum number of text columns of a page.
+pub(super) const MAX_COLUMNS: u8 = 6;
+
+/// Footnotes that are laid out, pending, or at the feet of the page's columns.
 #[derive(Default)]
 pub(super) struct Notes {
     /// Laid out; their references are not placed yet.
     set: FxHashMap<u32, NoteLines>,
     /// Lines whose references are placed, waiting for space.
     waiting: VecDeque<(Sink, f32)>,
-    /// Lines at the foot of the current column.
-    foot: NoteLines,
+    /// Lines at the feet of the columns. They are drawn when the page is complete, because below a
+    /// block that spans all columns, each column goes on.
+    feet: [Foot; MAX_COLUMNS as usize],
+}
+
+/// Footnotes at the foot of a column.
+#[derive(Default)]
+struct Foot {
+    lines: NoteLines,
+    /// Height including the gap above; 0 if there are none.
     height: f32,
 }
 
@@ -40,9 +51,15 @@ impl Notes {
         NoteHeight::of(lines.iter().map(|(_, height)| *height))
     }
 
-    /// Height of the notes in the column including the gap above; 0 if there are none.
-    pub fn height(&self) -> f32 {
-        self.height
+    /// Height of the notes in a column including the gap above; 0 if there are none.
+    pub fn height(&self, column: u8) -> f32 {
+        self.feet[usize::from(column)].height
+    }
+
+    /// Height of the notes in the column where they are highest.
+    pub fn highest(&self) -> f32 {
+        let heights = self.feet.iter().map(|foot| foot.height);
+        heights.fold(0.0, f32::max)
     }
 
     /// Whether lines are waiting for the next column.
@@ -50,55 +67,64 @@ impl Notes {
         !self.waiting.is_empty()
     }
 
-    /// Places the footnotes of references just placed, as far as `room` permits.
-    pub fn begin(&mut self, notes: &[u32], room: f32) {
+    /// Places the footnotes of references just placed in a column, as far as `room` permits.
+    pub fn begin(&mut self, notes: &[u32], column: u8, room: f32) {
         for note in notes {
             self.waiting
                 .extend(self.set.remove(note).unwrap_or_default());
         }
-        self.fill(room);
+        self.fill(column, room);
     }
 
-    /// Continues pending notes in a new column that offers `room` points.
-    pub fn go_on(&mut self, room: f32) {
-        self.fill(room * CARRIED_PART);
-        if self.foot.is_empty()
+    /// Continues pending notes in a new column that offers `room` points. `force`: one line is
+    /// placed even if it is higher than that, because no other column offers more.
+    pub fn go_on(&mut self, column: u8, room: f32, force: bool) {
+        self.fill(column, room * CARRIED_PART);
+        let foot = &mut self.feet[usize::from(column)];
+        if force
+            && foot.lines.is_empty()
             && let Some((line, height)) = self.waiting.pop_front()
         {
-            // A line taller than the space for notes: it must be placed somewhere.
-            self.height = FOOTNOTE_GAP + height;
-            self.foot.push((line, height));
+            foot.height = FOOTNOTE_GAP + height;
+            foot.lines.push((line, height));
         }
     }
 
-    fn fill(&mut self, room: f32) {
+    fn fill(&mut self, column: u8, room: f32) {
+        let foot = &mut self.feet[usize::from(column)];
         while let Some((_, height)) = self.waiting.front() {
-            let gap = if self.foot.is_empty() {
+            let gap = if foot.lines.is_empty() {
                 FOOTNOTE_GAP
             } else {
                 0.0
             };
-            if self.height + gap + height > room + 0.02 {
+            if foot.height + gap + height > room + 0.02 {
                 break;
             }
-            self.height += gap + height;
-            self.foot.extend(self.waiting.pop_front());
+            foot.height += gap + height;
+            foot.lines.extend(self.waiting.pop_front());
         }
     }
 
-    /// Draws the notes above `bottom`, moved by `dx`. The rule above them is a third of the
-    /// column's width.
-    pub fn draw(&mut self, page: &mut Page, (left, width): (f32, f32), bottom: f32, dx: f32) {
-        let lines = std::mem::take(&mut self.foot);
-        let height = std::mem::take(&mut self.height);
+    /// Draws the notes of a column above `bottom`, moved by `dx`. The rule above them is a third of
+    /// the column's width.
+    pub fn draw(
+        &mut self,
+        column: u8,
+        page: &mut Page,
+        (left, width): (f32, f32),
+        bottom: f32,
+        dx: f32,
+    ) {
+        let Foot { lines, height } = std::mem::take(&mut self.feet[usize::from(column)]);
         if lines.is_empty() {
             return;
         }
         let mut y = bottom - height + FOOTNOTE_GAP;
         page.items.push(Item::Artifact(Artifact::Decoration));
         page.items.push(Item::Line {
-            from: (left, y - FOOTNOTE_GAP / 2.0),
-            to: (left + width / 3.0, y - FOOTNOTE_GAP / 2.0),
+            from: (left + dx, y - FOOTNOTE_GAP / 2.0),
+            to: (left + dx + width / 3.0, y - FOOTNOTE_GAP / 2.0),
             width: 0.5,
             color: platen_document::Color::from_rgb(0x80_8080),
             style: platen_document::bound::LineStyle::Solid,

@@ -156,6 +156,17 @@ pub fn assert_within(sheet: &Sheet, margin: f32) {
     }
 }
 
+/// Panics if two lines of a page overlap.
+pub fn assert_no_overlap(sheet: &Sheet, page: usize) {
+    let mut texts = sheet.texts(page);
+    texts.sort_by(|a, b| a.y.total_cmp(&b.y));
+    for (one, next) in texts.iter().zip(texts.iter().skip(1)) {
+        let apart = next.y - one.y;
+        let beside = one.x + one.width <= next.x + 0.1 || next.x + next.width <= one.x + 0.1;
+        assert!(beside || apart > 5.0, "page {page}: {one:?} {next:?}");
+    }
+}
+
 /// A paragraph of `count` different words.
 pub fn words(count: usize) -> String {
     (0..count)

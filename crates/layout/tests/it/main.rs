@@ -1,5 +1,6 @@
 //! The paginator on bound documents: what is placed on which page, and where.
 
+mod columns;
 mod harness;
 mod lines;
 mod nodes;

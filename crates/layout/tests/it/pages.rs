@@ -3,7 +3,7 @@
 use platen_layout::page::{Item, TagId, TagKind};
 use serde_json::{Value, json};
 
-use crate::harness::{Sheet, assert_within, sheet, sheet_with, words};
+use crate::harness::{Sheet, assert_no_overlap, assert_within, sheet, sheet_with, words};
 
 fn paragraphs(count: usize) -> Vec<Value> {
     (0..count)
@@ -287,17 +287,6 @@ fn a_footnote_longer_than_a_page_goes_on_at_the_next() {
     }
 }
 
-/// Panics if two lines of a page overlap.
-fn assert_no_overlap(sheet: &Sheet, page: usize) {
-    let mut texts = sheet.texts(page);
-    texts.sort_by(|a, b| a.y.total_cmp(&b.y));
-    for (one, next) in texts.iter().zip(texts.iter().skip(1)) {
-        let apart = next.y - one.y;
-        let beside = one.x + one.width <= next.x + 0.1 || next.x + next.width <= one.x + 0.1;
-        assert!(beside || apart > 5.0, "page {page}: {one:?} {next:?}");
-    }
-}
-
 #[test]
 fn footnotes_of_text_columns_leave_the_text_alone() {
     let mut body = Vec::new();
@@ -454,4 +443,33 @@ fn lines_kept_together_are_never_more_than_a_page() {
     let sheet = sheet(body, json!({}));
     assert_within(&sheet, 30.0);
     assert_eq!(note_words(&sheet, "word").len(), 900);
+}
+
+#[test]
+fn the_first_page_has_room_for_the_headers_of_even_and_last_pages() {
+    let furniture = json!([{"type": "spacer", "height": "60pt"}]);
+    let page = |name: &str, first: u32| {
+        let mut page = json!({"size": {"width": "300pt", "height": "400pt"}, "margins": "30pt",
+            "firstPageNumber": first});
+        page[name] = furniture.clone();
+        page
+    };
+    // Half of the margin is above the header, and 10 points are below it.
+    for name in ["lastHeader", "evenHeader"] {
+        let parts = json!({"page": page(name, 2), "body": paragraphs(1)});
+        let top = sheet_with(parts, json!({})).texts(0)[0].y;
+        assert!(top > 85.0 && top < 105.0, "{name}: {top}");
+    }
+    for name in ["lastFooter", "evenFooter"] {
+        for count in 5..25 {
+            let parts = json!({"page": page(name, 2), "body": paragraphs(count)});
+            for text in sheet_with(parts, json!({})).texts(0) {
+                assert!(text.y < 315.0, "{name}: {text:?}");
+            }
+        }
+    }
+    // A header of the first page's own decides alone.
+    let mut parts = json!({"page": page("lastHeader", 1), "body": paragraphs(1)});
+    parts["page"]["firstHeader"] = json!([]);
+    assert!(sheet_with(parts, json!({})).texts(0)[0].y < 45.0);
 }

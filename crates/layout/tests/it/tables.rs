@@ -374,3 +374,21 @@ fn a_table_across_columns_that_just_fits_leaves_no_header_alone() {
         assert_eq!(seen, count, "{count} rows");
     }
 }
+
+#[test]
+fn a_group_header_stays_with_its_first_row_where_totals_are_carried_forward() {
+    let mut carried = 0;
+    for height in 200..330 {
+        let body = json!([{"type": "spacer", "height": format!("{height}pt")},
+            {"type": "table", "rows": "rows", "carriedForward": "Carried",
+                "columns": [{"header": "N", "value": "row {{ item }}"},
+                    {"header": "A", "value": "{{ item }}", "format": "number", "total": "sum"}],
+                "groups": [{"by": "item % 2", "header": "Group {{ group.key }}"}]}]);
+        let sheet = sheet(body, json!({"rows": [1, 2, 3, 4, 5, 6]}));
+        for (group, row) in [("Group 1", "row 1"), ("Group 0", "row 2")] {
+            assert_eq!(sheet.page_of(group), sheet.page_of(row), "{height}");
+        }
+        carried += usize::from(sheet.lines(0).iter().any(|line| line.contains("Carried")));
+    }
+    assert!(carried > 20, "{carried}");
+}

@@ -19,7 +19,7 @@ use proptest::{
     prelude::*,
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::generator::{Made, shape};
 use crate::package::{parts, text};
@@ -34,6 +34,17 @@ static FONTS: LazyLock<Arc<FontLibrary>> = LazyLock::new(|| {
     }
     Arc::new(library)
 });
+
+/// A cell of a table with nodes that have captions.
+pub fn captioned_cell() -> Value {
+    let pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAECAIAAAA8r+mnAAAAGElEQVR4nGNkYGhQYGDARCwMNgxYAekSAKGAAiL79PrSAAAAAElFTkSuQmCC";
+    json!({"body": [
+        {"type": "image", "source": pixel, "alt": "", "caption": "The picture"},
+        {"type": "table", "caption": "The table", "columns": [{}], "bodyRows": [{"cells": ["in"]}]},
+        {"type": "chart", "chart": "pie", "rows": "[1]", "category": "one", "alt": "A pie",
+            "series": [{"name": "Series", "value": "item"}], "caption": "The chart"}
+    ]})
+}
 
 /// Binds `template`.
 pub fn bound(template: Value) -> Document {

@@ -17,6 +17,8 @@ const STEPS: usize = 20;
 pub(super) struct Band {
     /// Top of the columns, in points.
     pub top: f32,
+    /// Lower end of the lowest of the columns that are left.
+    pub lowest: f32,
     /// What is placed in them, in order. Empty where there is one column only.
     pub placed: Vec<Placed>,
     /// Whether its content must stay: footnotes below their references, table rows above those that
@@ -33,6 +35,7 @@ impl Flow<'_> {
         let page = self.pages.last();
         self.band = Band {
             top,
+            lowest: top,
             placed: Vec::new(),
             is_fixed: false,
             before: [
@@ -50,11 +53,12 @@ impl Flow<'_> {
     pub(super) fn balance(&mut self) {
         let band = std::mem::take(&mut self.band);
         self.band.top = band.top;
-        let free = !band.is_fixed && self.repeat.is_empty() && self.notes.height() == 0.0;
+        let free = !band.is_fixed && self.repeat.is_empty() && !self.notes.wait();
         if self.columns < 2 || band.placed.is_empty() || self.refused || !free {
+            self.y = self.y.max(band.lowest);
             return;
         }
-        let full = self.frame().bottom - band.top;
+        let full = self.frame().bottom - self.notes.highest() - band.top;
         let columns = assign(&band.placed, usize::from(self.columns), full);
         let [items, words, outline, anchors, boxes] = band.before;
         if let Some(page) = self.pages.last_mut() {
@@ -88,6 +92,52 @@ impl Flow<'_> {
         self.repeat = Repeat::default();
         self.y = lowest;
         self.fresh = false;
+    }
+
+    /// Width of a column of what is placed now, in points: of the whole text where a block spans
+    /// all columns.
+    pub(in crate::compose) fn column_width(&self) -> f32 {
+        self.width_of(self.columns)
+    }
+
+    /// Width of a text column of the section, in points.
+    pub(super) fn text_width(&self) -> f32 {
+        self.width_of(self.columns.max(self.spanned))
+    }
+
+    fn width_of(&self, columns: u8) -> f32 {
+        let gaps = f32::from(columns - 1) * self.column_gap;
+        ((self.frames[0].width - gaps) / f32::from(columns)).max(1.0)
+    }
+
+    /// Height that footnotes take from what is placed now: those of its column, or of the highest
+    /// where a block spans all columns.
+    pub(super) fn notes_height(&self) -> f32 {
+        if self.spanned > 0 {
+            self.notes.highest()
+        } else {
+            self.notes.height(self.column)
+        }
+    }
+
+    /// Continues pending footnotes at the foot of the current column.
+    pub(super) fn continue_notes(&mut self) {
+        let room = self.frame().bottom - self.y;
+        let whole = self.band.top <= self.frame().top;
+        self.notes.go_on(self.column, room, whole);
+    }
+
+    /// Draws the footnotes of the page, each at the foot of its column.
+    pub(super) fn draw_notes(&mut self) {
+        let (frame, width) = (self.frame(), self.text_width());
+        let Some(page) = self.pages.last_mut() else {
+            return;
+        };
+        for column in 0..self.columns.max(self.spanned) {
+            let dx = f32::from(column) * (width + self.column_gap);
+            self.notes
+                .draw(column, page, (frame.left, width), frame.bottom, dx);
+        }
     }
 
     /// Starts a block that spans all columns. Returns its left edge and width.

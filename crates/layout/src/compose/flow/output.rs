@@ -1,5 +1,7 @@
 //! How fragments come into the flow, and the table rows that depend on where pages end.
 
+use std::collections::VecDeque;
+
 use super::{
     super::{
         composer::{Composer, Output},
@@ -11,20 +13,39 @@ use super::{
 use crate::text::Sink;
 
 impl Flow<'_> {
-    /// Records the rows below the last row of a table that continues on the next page.
+    /// Ends what the current column holds, with the rows below the last row of a table that
+    /// continues in the next.
     pub(super) fn leave_column(&mut self) {
         let (page, dx) = (self.pages.len() - 1, self.column_offset());
-        let placed = (self.active.as_ref()).and_then(|active| active.leave(page, dx, self.y));
-        self.page_rows.extend(placed);
+        if let Some(active) = self.active
+            && let Some(placed) = active.leave(page, dx, self.y)
+        {
+            self.page_rows.push(placed);
+            self.y += active.foot();
+        }
+        self.band.lowest = self.band.lowest.max(self.y);
+    }
+
+    /// Height that the rows at the foot of the page need of a table that begins in `chain`.
+    pub(super) fn foot_begun(&self, chain: &VecDeque<Fragment>) -> f32 {
+        let mut marks = chain.iter().filter_map(|fragment| fragment.page_rows);
+        let begun = marks.find_map(|mark| match mark {
+            PageRowsMark::Begin(_, heights) if self.holds_page_rows(heights) => Some(heights),
+            _ => None,
+        });
+        begun.map_or(0.0, |heights| heights.total + heights.carried)
+    }
+
+    /// Whether the rows at the ends of a page leave space for others; otherwise they are omitted.
+    fn holds_page_rows(&self, heights: Heights) -> bool {
+        heights.top + heights.total + heights.carried < self.full_height() * 0.5
     }
 
     /// Begins or ends the rows of a table some of which depend on where pages end.
     pub(super) fn change_page_rows(&mut self, mark: PageRowsMark) {
         match mark {
             PageRowsMark::Begin(table, heights) => {
-                let full = self.full_height();
-                // Rows that leave too little space for others are omitted.
-                let fits = heights.top + heights.total + heights.carried < full * 0.5;
+                let fits = self.holds_page_rows(heights);
                 self.active = fits.then(|| Active::new(table, heights));
             }
             PageRowsMark::End => {
@@ -45,7 +66,7 @@ impl Output for Flow<'_> {
         }
         let mut notes = Vec::new();
         fragment.notes(&mut notes);
-        let (left, width) = (self.left(), self.column_width());
+        let (left, width) = (self.left(), self.text_width());
         for note in notes {
             self.notes
                 .set(note, || composer.footnote(note, left, width));
