@@ -169,6 +169,12 @@ impl<'s> Flow<'s> {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
+    /// Width of a column of what is placed now, in points: of the whole text where a block spans
+    /// all columns.
+    pub fn column_width(&self) -> f32 {
+        self.width_of(self.columns)
+    }
+
     /// Left edge of the first text column.
     pub fn left(&self) -> f32 {
         self.frames[0].left

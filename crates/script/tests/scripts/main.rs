@@ -172,7 +172,7 @@ enum Fate {
     Stuck,
 }
 
-const ABUSE: [(&str, &str, Fate); 25] = [
+const ABUSE: [(&str, &str, Fate); 26] = [
     (
         "null is thrown",
         "export default () => { throw null; }",

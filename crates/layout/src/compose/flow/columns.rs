@@ -94,18 +94,12 @@ impl Flow<'_> {
         self.fresh = false;
     }
 
-    /// Width of a column of what is placed now, in points: of the whole text where a block spans
-    /// all columns.
-    pub(in crate::compose) fn column_width(&self) -> f32 {
-        self.width_of(self.columns)
-    }
-
     /// Width of a text column of the section, in points.
     pub(super) fn text_width(&self) -> f32 {
         self.width_of(self.columns.max(self.spanned))
     }
 
-    fn width_of(&self, columns: u8) -> f32 {
+    pub(super) fn width_of(&self, columns: u8) -> f32 {
         let gaps = f32::from(columns - 1) * self.column_gap;
         ((self.frames[0].width - gaps) / f32::from(columns)).max(1.0)
     }
