@@ -16,12 +16,14 @@ use crate::{
     RunChannel,
     answer::{Times, bytes, ending},
     clock::now_ms,
-    execution::{FlowRunner, Journal, Progress, Record, RunOptions, StepHost, Stop},
+    execution::{FlowRunner, Journal, Progress, Record, RunOptions, StepHost, Stop, weight},
     fault,
     flow_cache::FlowVersion,
 };
 
 /// Records buffered before they are sent: steps take microseconds, a write takes more.
+/// Bytes of outputs that are buffered; who reads a journal has one list of it in memory.
+const MAX_BUFFERED_BYTES: u64 = 1 << 20;
 const MAX_BUFFERED_RECORDS: usize = 64;
 
 /// A run that a slot has claimed.
@@ -75,6 +77,7 @@ pub(crate) fn work(
         epoch: assignment.epoch,
         channel,
         records: Vec::new(),
+        bytes: 0,
     };
     let host = ChannelHost {
         id: &assignment.id,
@@ -123,10 +126,13 @@ struct Buffered<'a> {
     epoch: u32,
     channel: &'a dyn RunChannel,
     records: Vec<Record>,
+    /// What their outputs take, in bytes.
+    bytes: u64,
 }
 
 impl Buffered<'_> {
     fn write(&mut self) -> Write {
+        self.bytes = 0;
         let records = std::mem::take(&mut self.records);
         let records = (!records.is_empty()).then(|| {
             let json = serde_json::to_vec(&records).unwrap_or_default();
@@ -147,10 +153,11 @@ fn write(id: &str, epoch: u32, records: Option<Arc<[u8]>>) -> Write {
 
 impl Journal for Buffered<'_> {
     fn append(&mut self, record: Record) -> Result<(), Stop> {
+        self.bytes += weight(&record.entry);
         self.records.push(record);
-        match self.records.len() {
-            MAX_BUFFERED_RECORDS.. => self.flush(false),
-            _ => Ok(()),
+        match self.records.len() >= MAX_BUFFERED_RECORDS || self.bytes >= MAX_BUFFERED_BYTES {
+            true => self.flush(false),
+            false => Ok(()),
         }
     }
 

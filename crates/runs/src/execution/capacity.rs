@@ -28,7 +28,7 @@ const ALL_THREADS: usize = 512;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Memory of what an entry of the journal adds to a run.
-pub(super) fn weight(entry: &Entry) -> u64 {
+pub(crate) fn weight(entry: &Entry) -> u64 {
     match entry {
         Entry::Succeeded { output, .. } => of_value(output),
         Entry::Resumed { payload, .. } => of_value(payload),
@@ -101,7 +101,7 @@ impl Held {
     pub(super) fn add(&mut self, bytes: u64) -> Result<(), StepError> {
         if self.outputs + bytes > OUTPUT_BYTES {
             let message = format!(
-                "the outputs of the run would take about {} MiB of memory, more than {} MiB: keep less of each \\
+                "the outputs of the run would take about {} MiB of memory, more than {} MiB: keep less of each \
                  step, or store files",
                 (self.outputs + bytes) >> 20,
                 OUTPUT_BYTES >> 20,

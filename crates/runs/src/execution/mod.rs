@@ -25,6 +25,7 @@ mod task;
 mod tests;
 mod tools;
 
+pub(crate) use self::capacity::weight;
 pub use self::{
     custom_actions::{
         FolderPieces, Link, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest, PIECE_ARCHIVES_PATH, Piece,

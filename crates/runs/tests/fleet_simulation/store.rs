@@ -6,8 +6,8 @@ use platen_storage::{
     DocumentPage, DocumentStore, Error, Labels, Listing, NewVersion, Peers, Signal, StoreFuture,
     StoredDocument, VersionInfo,
     runs::{
-        Accepted, Claimed, Ending, ExpiredLease, Hold, Lease, NewRun, Published, Queued, Run,
-        RunFilter, RunState, RunStore, Scope, Write,
+        Accepted, Claimed, Ending, ExpiredLease, Hold, Lease, NewRun, NextRecords, Published,
+        Queued, Run, RunFilter, RunState, RunStore, Scope, Write,
     },
 };
 use tokio::sync::broadcast;
@@ -176,7 +176,7 @@ impl RunStore for Handle {
         self.read("journal", ROW, |_| Ok(Vec::new()))
     }
 
-    fn journal_after(&self, _: String, _: i64) -> StoreFuture<'_, Option<(i64, Arc<[u8]>)>> {
+    fn journal_after(&self, _: String, _: i64) -> StoreFuture<'_, NextRecords> {
         self.read("journal", ROW, |_| Ok(None))
     }
 

@@ -160,8 +160,7 @@ pub trait RunStore: Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::NotFound`].
-    fn journal_after(&self, id: String, position: i64)
-    -> StoreFuture<'_, Option<(i64, Arc<[u8]>)>>;
+    fn journal_after(&self, id: String, position: i64) -> StoreFuture<'_, NextRecords>;
 
     /// Runs, newest first.
     fn list(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>>;
@@ -181,6 +180,9 @@ pub trait RunStore: Send + Sync {
     /// Saves the cursor of a published flow's trigger.
     fn save_cursor(&self, flow: String, cursor: Arc<[u8]>) -> StoreFuture<'_, ()>;
 }
+
+/// The next list of a journal, with its position; `None` if there is none.
+pub type NextRecords = Option<(i64, Arc<[u8]>)>;
 
 /// Whether a caller waits for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]

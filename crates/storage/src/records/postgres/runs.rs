@@ -17,8 +17,8 @@ use crate::{
     records::{
         StoreFuture,
         runs::{
-            Accepted, Claimed, Ending, ExpiredLease, Hold, Lease, NewRun, Published, Queued, Run,
-            RunFilter, RunState, RunStore, Scope, Write,
+            Accepted, Claimed, Ending, ExpiredLease, Hold, Lease, NewRun, NextRecords, Published,
+            Queued, Run, RunFilter, RunState, RunStore, Scope, Write,
         },
     },
 };
@@ -337,11 +337,7 @@ impl RunStore for Runs {
         })
     }
 
-    fn journal_after(
-        &self,
-        id: String,
-        position: i64,
-    ) -> StoreFuture<'_, Option<(i64, Arc<[u8]>)>> {
+    fn journal_after(&self, id: String, position: i64) -> StoreFuture<'_, NextRecords> {
         self.database.read(move |connection| {
             let id = id.clone();
             Box::pin(async move {

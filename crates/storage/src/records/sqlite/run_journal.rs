@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::run_row::bytes;
-use crate::Error;
+use crate::{Error, records::runs::NextRecords};
 
 /// All of a run's journal, in order.
 pub(super) fn journal(connection: &Connection, number: u64) -> Result<Vec<Arc<[u8]>>, Error> {
@@ -23,7 +23,7 @@ pub(super) fn journal_after(
     connection: &Connection,
     number: u64,
     position: i64,
-) -> Result<Option<(i64, Arc<[u8]>)>, Error> {
+) -> Result<NextRecords, Error> {
     let mut next = connection.prepare_cached(
         "SELECT position, records FROM journal WHERE run = ?1 AND position > ?2
          ORDER BY position LIMIT 1",

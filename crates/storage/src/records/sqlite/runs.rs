@@ -17,8 +17,8 @@ use crate::{
         StoreFuture,
         endings::dead_lettered,
         runs::{
-            Accepted, Claimed, Ending, ExpiredLease, Hold, Lease, NewRun, Published, Queued, Run,
-            RunFilter, RunState, RunStore, Scope, Write,
+            Accepted, Claimed, Ending, ExpiredLease, Hold, Lease, NewRun, NextRecords, Published,
+            Queued, Run, RunFilter, RunState, RunStore, Scope, Write,
         },
     },
 };
@@ -399,11 +399,7 @@ impl RunStore for Runs {
         })
     }
 
-    fn journal_after(
-        &self,
-        id: String,
-        position: i64,
-    ) -> StoreFuture<'_, Option<(i64, Arc<[u8]>)>> {
+    fn journal_after(&self, id: String, position: i64) -> StoreFuture<'_, NextRecords> {
         self.database.read(move |connection| {
             let run = find(connection, &id)?;
             journal_after(connection, run.number, position)
