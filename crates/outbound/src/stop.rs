@@ -1,4 +1,4 @@
-//! Cancellation of requests: what waits for a request checks its stop flag.
+//! Cancellation of requests: whatever a request waits in checks its stop flag.
 
 use std::{
     cell::RefCell,
@@ -12,7 +12,7 @@ use std::{
 
 use ureq::Error;
 
-/// How often what waits checks its stop flag.
+/// How often a waiting request checks its stop flag.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 thread_local! {

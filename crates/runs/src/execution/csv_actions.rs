@@ -54,14 +54,14 @@ impl Rows {
             self.names = Some(fields.collect());
             return Ok(());
         };
+        // Names of fields that this row lacks are in it, too.
+        let lacked = names.len().saturating_sub(fields.len());
         let row = names.iter().map(|name| {
             let value = fields.next().map_or(Json::Null, Json::from);
             (name.clone(), value)
         });
         self.rows.push(Json::Object(row.collect()));
-        // Names of fields that this row lacks are in it, too.
-        let lacked = names.len() as u64 * json_weight::ENTRY;
-        self.weight += json_weight::OBJECT + lacked;
+        self.weight += json_weight::OBJECT + lacked as u64 * json_weight::ENTRY;
         bounded(self.weight)
     }
 }

@@ -1,5 +1,5 @@
 //! The events of a run as server-sent events. A caller may read slowly, and a run may have written hundreds of
-//! megabytes: what waits for a caller is one list of the journal and two events.
+//! megabytes: one list of the journal and two events are in memory for each caller.
 
 use std::{
     collections::HashSet,

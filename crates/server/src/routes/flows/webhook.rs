@@ -225,14 +225,18 @@ pub(super) async fn checked(
 
 /// Whether a body is parsed as JSON. Many clients send JSON without its media type.
 fn is_json(headers: &HeaderMap, bytes: &[u8]) -> bool {
-    let media_type = headers.get(CONTENT_TYPE);
-    let media_type = media_type.and_then(|value| value.to_str().ok());
-    let plain = media_type.unwrap_or_default().split(';').next();
-    let plain = plain.unwrap_or_default().trim().to_ascii_lowercase();
-    match plain.as_str() {
+    match plain_type(headers).as_str() {
         "" => matches!(bytes.trim_ascii_start().first(), Some(b'[' | b'{')),
         plain => plain == "application/json" || plain.ends_with("+json"),
     }
+}
+
+/// The media type without its parameters, in lower case.
+fn plain_type(headers: &HeaderMap) -> String {
+    let media_type = headers.get(CONTENT_TYPE);
+    let media_type = media_type.and_then(|value| value.to_str().ok());
+    let plain = media_type.unwrap_or_default().split(';').next();
+    plain.unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Parses the body of a request as JSON, a form, text, or a file.
@@ -240,8 +244,7 @@ fn content(headers: &HeaderMap, bytes: &[u8]) -> Result<Json, Problem> {
     let media_type = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
-    let plain = media_type.unwrap_or_default().split(';').next();
-    let plain = plain.unwrap_or_default().trim().to_ascii_lowercase();
+    let plain = plain_type(headers);
     if bytes.is_empty() {
         return Ok(Json::Null);
     }
