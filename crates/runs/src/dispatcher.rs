@@ -168,7 +168,15 @@ impl Dispatcher {
         Ok(self.store.get(id.to_owned()).await?)
     }
 
-    /// Runs, newest first.
+    /// The head of a run: long values are empty, see [`RunStore::head`].
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn head(&self, id: &str) -> Result<Run, Error> {
+        Ok(self.store.head(id.to_owned()).await?)
+    }
+
+    /// The heads of runs, newest first.
     ///
     /// # Errors
     /// Failures of the store.
@@ -253,7 +261,7 @@ impl Dispatcher {
         payload: Json,
     ) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
-            let run = self.get(id).await?;
+            let run = self.head(id).await?;
             match run.token == token {
                 true if run.state.is_end() => return Err(Error::Ended),
                 true => {}
@@ -279,7 +287,7 @@ impl Dispatcher {
             };
             fault::point("called-back");
             if state == RunState::Queued {
-                let run = self.get(id).await?;
+                let run = self.head(id).await?;
                 self.enqueue(queued(&run));
             }
             Ok(())

@@ -382,7 +382,7 @@ async fn notify_watchers(dispatcher: &Dispatcher, fleet: &Fleet) {
     fleet.watched.lock().retain(|id, _| watched.contains(id));
     for id in watched {
         // Before the records, so that an end is said behind all of them.
-        let Ok(run) = dispatcher.get(&id).await else {
+        let Ok(run) = dispatcher.head(&id).await else {
             continue;
         };
         let known = fleet.watched.lock().get(&id).copied();
@@ -392,8 +392,8 @@ async fn notify_watchers(dispatcher: &Dispatcher, fleet: &Fleet) {
             position = next;
             dispatcher.waiters.notify(&id, &Event::Records(records));
         }
-        if let Some(answer) = Answer::of(&run) {
-            dispatcher.waiters.answer(&id, &answer);
+        if run.state.is_end() || run.answer.is_some() {
+            notify_waiters(dispatcher, &id).await;
         } else if run.state != state {
             dispatcher.waiters.notify(&id, &Event::State(run.state));
         }

@@ -47,7 +47,7 @@ impl Dispatcher {
         let is_queued = self.store.suspend(write, wake_ms).await?;
         fault::point("suspended");
         if is_queued {
-            let run = self.store.get(id.clone()).await?;
+            let run = self.store.head(id.clone()).await?;
             self.enqueue(queued(&run));
         }
         if let Some(records) = appended {
@@ -93,7 +93,7 @@ impl Dispatcher {
     pub(crate) async fn release(&self, write: Write) -> Result<(), StoreError> {
         let id = write.id.clone();
         self.store.release(write).await?;
-        let run = self.store.get(id).await?;
+        let run = self.store.head(id).await?;
         self.enqueue(queued(&run));
         Ok(())
     }

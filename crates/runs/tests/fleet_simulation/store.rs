@@ -172,6 +172,10 @@ impl RunStore for Handle {
         self.read("get", ROW, move |tables| tables.get(&id))
     }
 
+    fn head(&self, id: String) -> StoreFuture<'_, Run> {
+        self.read("head", ROW, move |tables| tables.get(&id))
+    }
+
     fn journal(&self, _: String) -> StoreFuture<'_, Vec<Arc<[u8]>>> {
         self.read("journal", ROW, |_| Ok(Vec::new()))
     }

@@ -85,6 +85,17 @@ impl<S> Route<S> {
     /// Answers 304 if the client has the current content.
     pub fn conditional(self) -> Self {
         self.parameter(header(parameter::IF_NONE_MATCH))
+            .answer(304, Content::default())
+    }
+
+    /// Answers with ranges of a document, and 412 if its tag is not that of `If-Match`.
+    pub fn ranged(self) -> Self {
+        let [range, if_range] = parameter::RANGES;
+        self.parameter(header(range))
+            .parameter(header(if_range))
+            .answer(206, super::binary(&["*/*"]))
+            .answer(412, Content::default())
+            .answer(416, Content::default())
     }
 
     /// Requires the version that a change is based on.
@@ -127,6 +138,10 @@ impl<S> Route<S> {
             101 => "The connection switches to the worker protocol.",
             201 => "Stored.",
             204 => "Done; no content.",
+            206 => "The asked ranges; several as `multipart/byteranges`.",
+            304 => "The client has the current content.",
+            412 => "The document does not have a tag of `If-Match`.",
+            416 => "The document has none of the asked ranges; Content-Range has its size.",
             _ if content.is_file() => "The document.",
             _ => "Success.",
         };

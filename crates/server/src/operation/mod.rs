@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 pub use self::{
     content::{Content, any_json, binary, description, json, schema_of, text},
-    parameter::{IF_NONE_MATCH, Parameter, RANGES, header, path, query, required_header},
+    parameter::{Parameter, header, path, query, required_header},
     route::{Mounted, Route, delete, get, post, put},
 };
 use crate::scope::Access;
@@ -137,9 +137,10 @@ impl Operation {
             statuses.extend([400, 404]);
         }
         if let Some(body) = &self.body {
-            statuses.extend([400, 408, 413, 503]);
+            // 415 for a Content-Encoding that is not known.
+            statuses.extend([400, 408, 413, 415, 503]);
             if body.content.is_typed() {
-                statuses.extend([415, 422, 503, 504]);
+                statuses.extend([422, 503, 504]);
             }
         }
         statuses.sort_unstable();

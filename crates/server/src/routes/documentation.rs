@@ -16,7 +16,7 @@ use super::{
 use crate::{
     auth::Access,
     openapi,
-    operation::{IF_NONE_MATCH, Operation, Route, any_json, description, get, header, path, text},
+    operation::{Operation, Route, any_json, description, get, path, text},
 };
 
 /// The OpenAPI document, which is written when somebody asks for it: that takes as long as a third of a
@@ -72,7 +72,7 @@ pub(crate) fn routes() -> Vec<Route<Arc<Description>>> {
             .answer(200, schema()),
     ];
     let all = all.into_iter();
-    let all = all.map(|one| one.access(Access::Open).parameter(header(IF_NONE_MATCH)));
+    let all = all.map(|one| one.access(Access::Open).conditional());
     all.collect()
 }
 

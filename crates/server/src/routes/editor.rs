@@ -19,7 +19,7 @@ use crate::{
     auth::{Access, Actor, EditorTokens, Grant, Scope, Scopes},
     base_url,
     intake::{Intake, body},
-    operation::{self, IF_NONE_MATCH, Route, Tag, get, header, post, text},
+    operation::{self, Route, Tag, get, post, text},
     problem::Problem,
     respond::{self, moment},
 };
@@ -83,7 +83,7 @@ pub(crate) fn routes() -> Vec<Route<EditorApi>> {
         get("/editor", get_editor)
             .access(Access::Open)
             .summary("The editor of one template, for a frame in a page of EDITOR_FRAME_ANCESTORS.")
-            .parameter(header(IF_NONE_MATCH))
+            .conditional()
             .answer(200, text(&["text/html"]))
             .problems(&[404]),
     ];

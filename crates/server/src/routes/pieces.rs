@@ -21,9 +21,7 @@ use crate::{
     auth::{Access, Keys, Scope},
     intake::{Intake, body},
     metrics::Metrics,
-    operation::{
-        self, IF_NONE_MATCH, RANGES, Route, Tag, binary, delete, get, header, path, put, query,
-    },
+    operation::{self, Route, Tag, binary, delete, get, path, put, query},
     pieces::{Archive, PieceStore},
     problem::Problem,
     respond,
@@ -43,7 +41,6 @@ pub(crate) struct PieceApi {
 /// The routes of custom actions.
 pub(crate) fn routes() -> Vec<Route<PieceApi>> {
     let string = || json!({"type": "string"});
-    let [range, if_range] = RANGES;
     let about_expires = "Expiry of the link, in seconds since 1970.";
     let all = vec![
         get("/pieces", list_pieces)
@@ -61,9 +58,8 @@ pub(crate) fn routes() -> Vec<Route<PieceApi>> {
         named(get("/pieces/{name}/{version}", get_piece))
 .scope(Scope::Read)
             .summary("Reads the archive of a custom action; its digest is the ETag.")
-            .parameter(header(IF_NONE_MATCH))
-            .parameter(header(range))
-            .parameter(header(if_range))
+            .conditional()
+            .ranged()
             .answer(200, binary(&["application/zip"])),
         named(delete("/pieces/{name}/{version}", delete_piece))
 .scope(Scope::Admin)
@@ -80,8 +76,7 @@ pub(crate) fn routes() -> Vec<Route<PieceApi>> {
             .parameter(path("digest", string(), "Digest of the archive."))
             .parameter(query("expires", json!({"type": "integer"}), about_expires))
             .parameter(query("signature", string(), "Signature of the link."))
-            .parameter(header(range))
-            .parameter(header(if_range))
+            .ranged()
             .answer(200, binary(&["application/zip"]))
             .answer(307, operation::Content::default())
             .answer_is("The archive is in the bucket, at the address in Location (PIECE_REDIRECT).")

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::{convert, extract::Query, render::response::POLICY};
 use crate::{
     auth::Access,
-    operation::{Content, IF_NONE_MATCH, RANGES, Route, Tag, get, header, path, query},
+    operation::{Content, Route, Tag, get, path, query},
     problem::Problem,
     respond,
     results::{Followed, ResultLink, Results},
@@ -32,15 +32,13 @@ pub(crate) fn routes() -> Vec<Route<Arc<Results>>> {
     let about_disposition = "`attachment` if browsers are to download the file.";
     let about_expires = "Expiry of the link, in seconds since 1970.";
     let about_signature = "HMAC-SHA256 of the link, in hexadecimal.";
-    let [range, if_range] = RANGES;
     vec![
         get("/results/{digest}/{name}", get_result)
             .access(Access::Open)
             .tag(Tag::Render)
             .summary("Reads a stored document by its signed link, which needs no API key.")
-            .parameter(header(IF_NONE_MATCH))
-            .parameter(header(range))
-            .parameter(header(if_range))
+            .conditional()
+            .ranged()
             .parameter(path("digest", digest, about_digest))
             .parameter(path("name", string(), "File name."))
             .parameter(query("type", string(), "Media type."))

@@ -27,7 +27,7 @@ use crate::{
     base_url,
     compression::{accepts, smallest_gzip},
     intake::{Intake, body},
-    operation::{self, IF_NONE_MATCH, Route, Tag, delete, get, header, path, post, text},
+    operation::{self, Route, Tag, delete, get, path, post, text},
     problem::Problem,
     respond,
     session::{self, Sessions},
@@ -175,12 +175,12 @@ pub(crate) fn routes() -> Vec<Route<StudioApi>> {
         get("/studio", get_studio)
             .alias("/studio/")
             .summary("Studio, the page for authors of templates and flows.")
-            .parameter(header(IF_NONE_MATCH))
+            .conditional()
             .answer(200, text(&["text/html"])),
         get("/studio/{file}", get_studio_file)
             .summary("A file of Studio.")
             .parameter(file)
-            .parameter(header(IF_NONE_MATCH))
+            .conditional()
             .answer(
                 200,
                 text(&[

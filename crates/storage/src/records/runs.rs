@@ -151,6 +151,13 @@ pub trait RunStore: Send + Sync {
     /// [`crate::Error::NotFound`].
     fn get(&self, id: String) -> StoreFuture<'_, Run>;
 
+    /// The head of a run: its values of more than [`MAX_HEAD_BYTES`] are empty. A run may have hundreds of
+    /// megabytes of output: who does not need them reads only the head.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotFound`].
+    fn head(&self, id: String) -> StoreFuture<'_, Run>;
+
     /// The journal of a run: JSON lists of records, in order.
     fn journal(&self, id: String) -> StoreFuture<'_, Vec<Arc<[u8]>>>;
 
@@ -162,7 +169,7 @@ pub trait RunStore: Send + Sync {
     /// [`crate::Error::NotFound`].
     fn journal_after(&self, id: String, position: i64) -> StoreFuture<'_, NextRecords>;
 
-    /// Runs, newest first.
+    /// The heads of runs, newest first.
     fn list(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>>;
 
     /// How many runs are queued, running and waiting.
@@ -393,6 +400,9 @@ pub struct ExpiredLease {
     /// Whether it was dead-lettered.
     pub dead: bool,
 }
+
+/// Definition, trigger, answer and details of more bytes are empty in the head of a run.
+pub const MAX_HEAD_BYTES: usize = 16 << 10;
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq)]

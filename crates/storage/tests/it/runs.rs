@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use platen_storage::{
     Error, PostgresStore, RunState, RunStore, SqliteStore,
-    runs::{Accepted, Ending, Hold, Lane, Lease, NewRun, RunFilter, Scope, Write},
+    runs::{
+        Accepted, Ending, Hold, Lane, Lease, MAX_HEAD_BYTES, NewRun, Run, RunFilter, Scope, Write,
+    },
 };
 
 fn bytes(text: &str) -> Arc<[u8]> {
@@ -369,6 +371,42 @@ async fn what_is_kept_and_published(store: &dyn RunStore) {
     assert!(store.published().await.unwrap().is_empty());
 }
 
+/// Long values are empty, and short ones are as they are.
+async fn heads_have_no_long_values(store: &dyn RunStore) {
+    let value = |bytes: usize| -> Arc<[u8]> { Arc::from(vec![b'1'; bytes]) };
+    for (id, length) in [("short", MAX_HEAD_BYTES), ("long", MAX_HEAD_BYTES + 1)] {
+        let of = NewRun {
+            trigger: value(length),
+            definition: Some(value(length)),
+            ..new(id)
+        };
+        store.accept(of).await.unwrap();
+        store.claim(id.into(), lease("w", 2_000)).await.unwrap();
+        let end = Ending {
+            details: value(length),
+            ..ending(RunState::Succeeded, &"1".repeat(length))
+        };
+        store.finish(write(id, 1, 2_001, ""), end).await.unwrap();
+    }
+    let short = store.get("short".into()).await.unwrap();
+    let long = store.get("long".into()).await.unwrap();
+    assert_eq!(long.details, Some(value(MAX_HEAD_BYTES + 1)));
+    let head = Run {
+        trigger: bytes(""),
+        definition: Some(bytes("")),
+        answer: Some(bytes("")),
+        details: Some(bytes("")),
+        ..long
+    };
+    assert_eq!(store.head("long".into()).await.unwrap(), head);
+    let all = RunFilter {
+        limit: 5,
+        ..RunFilter::default()
+    };
+    assert_eq!(store.list(all).await.unwrap(), [head, short]);
+    store.head("none".into()).await.unwrap_err();
+}
+
 /// Nobody waits for a write before the next one is called.
 async fn writes_happen_in_the_order_of_calls(store: &dyn RunStore) {
     let ids: Vec<String> = (0..40).map(|index| format!("run-{index}")).collect();
@@ -431,6 +469,7 @@ async fn contract(mut fresh: impl AsyncFnMut() -> Arc<dyn RunStore>) {
     what_is_kept_and_published(&*fresh().await).await;
     writes_happen_in_the_order_of_calls(&*fresh().await).await;
     many_leases_are_extended_at_once(&*fresh().await).await;
+    heads_have_no_long_values(&*fresh().await).await;
 }
 
 #[tokio::test]

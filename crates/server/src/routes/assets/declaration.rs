@@ -9,10 +9,7 @@ use super::{
 };
 use crate::{
     auth::{Access, Scope},
-    operation::{
-        self, Content, IF_NONE_MATCH, RANGES, Route, Tag, binary, delete, get, header, path, put,
-        query,
-    },
+    operation::{self, Content, Route, Tag, binary, delete, get, header, path, put, query},
     routes::templates::LOCATION,
 };
 
@@ -36,7 +33,6 @@ const IF_MATCH: (&str, &str) = (
 
 /// The routes of assets.
 pub(crate) fn routes() -> Vec<Route<AssetApi>> {
-    let [range, if_range] = RANGES;
     let number = json!({"type": "integer", "minimum": 1});
     let force = json!({"type": "boolean", "default": false});
     let all = vec![
@@ -67,9 +63,8 @@ pub(crate) fn routes() -> Vec<Route<AssetApi>> {
                 number,
                 "Version number; by default the current one.",
             ))
-            .parameter(header(IF_NONE_MATCH))
-            .parameter(header(range))
-            .parameter(header(if_range))
+            .conditional()
+            .ranged()
             .answer(200, binary(&MEDIA_TYPES))
             .answer_headers(&[TAG]),
         named(delete("/assets/{name}", delete_asset))
@@ -107,7 +102,7 @@ fn worker_routes() -> Vec<Route<AssetApi>> {
             .access(Access::Open)
             .summary("For workers: reads an asset.")
             .parameter(query("version", number, about_version))
-            .parameter(header(IF_NONE_MATCH))
+            .conditional()
             .answer(200, binary(&MEDIA_TYPES))
             .answer_headers(&[TAG])
             .problems(&[403]),

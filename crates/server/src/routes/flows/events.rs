@@ -21,16 +21,13 @@ use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use platen_runs::{Event, Mask, Record, RunState};
 use rustc_hash::FxBuildHasher;
 use serde_json::{Value as Json, json};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 
 use super::FlowApi;
 use crate::{flows::Flows, problem::Problem};
 
 /// Interval of keep-alive events, so that proxies do not close an idle connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-
-/// Runs that are read for callers of their events at a time.
-static READS: Semaphore = Semaphore::const_new(2);
 
 /// Streams the events of a run as server-sent events. Source:
 /// <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
@@ -40,23 +37,18 @@ pub(crate) async fn get_run_events(
 ) -> Result<Response, Problem> {
     // Subscribe before reading the journal, so that no event is lost in between.
     let events = api.flows.dispatcher.watch(&id);
-    let (token, state) = {
-        // A run comes with its output, which may be large.
-        let _turn = READS.acquire().await;
-        let run = api.flows.dispatcher.get(&id).await?;
-        (run.token, run.state)
-    };
+    let run = api.flows.dispatcher.head(&id).await?;
     // One waits in the channel and one to enter it: a slow client holds no more.
     let (sender, receiver) = mpsc::channel(1);
     let stream = EventStream {
-        mask: api.flows.mask.with(&token),
+        mask: api.flows.mask.with(&run.token),
         flows: Arc::clone(&api.flows),
         id,
         position: 0,
         sent: HashSet::new(),
         sender,
     };
-    tokio::spawn(stream.send_all(events, state));
+    tokio::spawn(stream.send_all(events, run.state));
     let mut response = Response::new(Body::new(Events(receiver)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

@@ -13,6 +13,7 @@ use platen_fault::Code;
 use platen_runs::{Answer, DEFERRED_FLOW, Lane, Request, Retry, Run, RunFilter, RunState};
 use serde::Deserialize;
 use serde_json::Value as Json;
+use tokio::sync::Semaphore;
 
 use super::{
     super::extract::{KeyPath, MAX_PAGE, Query},
@@ -132,11 +133,15 @@ pub(crate) async fn list_runs(
     Ok(json(StatusCode::OK, &list))
 }
 
+/// Runs that are read with their output and their steps at a time: both may have hundreds of megabytes.
+static READS: Semaphore = Semaphore::const_new(2);
+
 /// Returns a run with its steps.
 pub(crate) async fn get_run(
     State(api): State<FlowApi>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
+    let _turn = READS.acquire().await;
     let run = api.flows.dispatcher.get(&id).await?;
     let records = api.flows.dispatcher.journal(&id).await?;
     // A run whose flow is not stored, or can no longer be read, is shown without what its steps got.
@@ -187,7 +192,7 @@ pub(crate) async fn cancel_run(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     api.flows.dispatcher.cancel(&id).await?;
-    let run = api.flows.dispatcher.get(&id).await?;
+    let run = api.flows.dispatcher.head(&id).await?;
     Ok(json(StatusCode::OK, &document(&api, &run, None)))
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct RunDocument {
     /// Progress of a deferred batch while it executes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<BatchProgress>,
-    /// Time spent before and around its steps, in microseconds.
+    /// Time spent before and around its steps, in microseconds; lists have it of runs with short outputs.
     #[serde(skip_serializing_if = "Json::is_null")]
     #[schemars(default)]
     pub(crate) times: Json,

@@ -1,10 +1,10 @@
 //! Converts rows of runs to values.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use tokio_postgres::{Error as PgError, Row};
 
-use crate::records::runs::{Lane, Queued, Run, RunState};
+use crate::records::runs::{Lane, MAX_HEAD_BYTES, Queued, Run, RunState};
 
 /// Columns of [`queued`], of `runs r` and its `open_runs o`. The deadline is NULL once the run has
 /// started: it no longer matters then.
@@ -17,6 +17,22 @@ pub(super) const ALL: &str = "r.number, r.id, r.flow, r.lane, r.deadline_ms, r.v
      coalesce(o.worker_losses, e.worker_losses), coalesce(o.worker, e.worker), o.wake_ms, \
      r.created_ms, coalesce(o.started_ms, e.started_ms), e.ended_ms, r.token, r.retry_of, \
      r.trigger_payload, coalesce(o.answer, e.answer), e.details, r.trace";
+
+/// The same columns of the head of a run. The length of a value is known without reading it.
+pub(super) static HEAD: LazyLock<String> = LazyLock::new(|| {
+    let mut columns = ALL.to_owned();
+    for long in [
+        "r.definition",
+        "r.trigger_payload",
+        "coalesce(o.answer, e.answer)",
+        "e.details",
+    ] {
+        let short =
+            format!("CASE WHEN length({long}) > {MAX_HEAD_BYTES} THEN ''::bytea ELSE {long} END");
+        columns = columns.replace(long, &short);
+    }
+    columns
+});
 
 /// The same columns of an open run.
 pub(super) const OPEN: &str = "r.number, r.id, r.flow, r.lane, r.deadline_ms, r.version, \

@@ -9,7 +9,7 @@ use super::{
     database::Database,
     job::{Change, Failure, Job},
     key_value, maintenance,
-    run_row::{ALL, QUEUED, bytes, number, queued, run, small, state_number},
+    run_row::{ALL, HEAD, QUEUED, bytes, number, queued, run, small, state_number},
     shard::shard_of,
 };
 use crate::{
@@ -40,6 +40,20 @@ impl Runs {
             .send(lane, Job::Change(write, change, answer), wait)
     }
 
+    fn find(&self, columns: &'static str, id: String) -> StoreFuture<'_, Run> {
+        self.database.read(move |connection| {
+            let id = id.clone();
+            Box::pin(async move {
+                let find = format!(
+                    "SELECT {columns} FROM runs r LEFT JOIN open_runs o ON o.number = r.number
+                     LEFT JOIN ended_runs e ON e.number = r.number WHERE r.id = $1"
+                );
+                let rows = connection.query(&find, &[&id]).await?;
+                Ok(run(rows.first().ok_or(Error::NotFound)?)?)
+            })
+        })
+    }
+
     fn change_only(&self, write: Write, change: Change) -> StoreFuture<'static, ()> {
         let changed = self.change(write, change);
         Box::pin(async move { changed.await.map(drop) })
@@ -57,12 +71,13 @@ async fn read_runs(
         None => ("LEFT JOIN", "LEFT JOIN"),
     };
     let find = format!(
-        "SELECT {ALL} FROM runs r {open} open_runs o ON o.number = r.number
+        "SELECT {head} FROM runs r {open} open_runs o ON o.number = r.number
          {ended} ended_runs e ON e.number = r.number
          WHERE r.number < $1 AND ($2::text IS NULL OR r.flow = $2)
          AND ($3::smallint IS NULL OR coalesce(o.state, e.state) = $3)
          AND r.created_ms BETWEEN $5 AND $6
-         ORDER BY r.number DESC LIMIT $4"
+         ORDER BY r.number DESC LIMIT $4",
+        head = *HEAD
     );
     let before = filter
         .before
@@ -306,17 +321,11 @@ impl RunStore for Runs {
     }
 
     fn get(&self, id: String) -> StoreFuture<'_, Run> {
-        self.database.read(move |connection| {
-            let id = id.clone();
-            Box::pin(async move {
-                let find = format!(
-                    "SELECT {ALL} FROM runs r LEFT JOIN open_runs o ON o.number = r.number
-                     LEFT JOIN ended_runs e ON e.number = r.number WHERE r.id = $1"
-                );
-                let rows = connection.query(&find, &[&id]).await?;
-                Ok(run(rows.first().ok_or(Error::NotFound)?)?)
-            })
-        })
+        self.find(ALL, id)
+    }
+
+    fn head(&self, id: String) -> StoreFuture<'_, Run> {
+        self.find(&HEAD, id)
     }
 
     fn journal(&self, id: String) -> StoreFuture<'_, Vec<Arc<[u8]>>> {

@@ -1,17 +1,32 @@
-//! Converts rows of runs to values.
+//! Finds runs, and converts their rows to values.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use rusqlite::{Row, types::Type};
+use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 
-use crate::records::runs::{Lane, Queued, Run, RunState};
+use crate::{
+    Error,
+    records::runs::{Lane, MAX_HEAD_BYTES, Queued, Run, RunState},
+};
 
 /// The deadline is NULL once the run has started: it no longer matters then.
 pub(super) const QUEUED: &str =
     "number, id, flow, lane, CASE WHEN started_ms IS NULL THEN deadline_ms END";
-pub(super) const ALL: &str = "number, id, flow, lane, deadline_ms, version, definition, state, epoch, deaths, \
+const ALL: &str = "number, id, flow, lane, deadline_ms, version, definition, state, epoch, deaths, \
      worker, wake_ms, created_ms, started_ms, ended_ms, token, retry_of, trigger_payload, answer, ending, \
      trace";
+
+/// The same columns of the head of a run. The length of a value is known without reading it.
+pub(super) static HEAD: LazyLock<String> = LazyLock::new(|| {
+    let short = |column: &str| {
+        format!("CASE WHEN length({column}) > {MAX_HEAD_BYTES} THEN x'' ELSE {column} END")
+    };
+    let mut columns = ALL.to_owned();
+    for long in ["definition", "trigger_payload", "answer", "ending"] {
+        columns = columns.replace(long, &short(long));
+    }
+    columns
+});
 
 pub(super) fn state_number(state: RunState) -> i64 {
     let position = RunState::ALL.iter().position(|known| *known == state);
@@ -95,4 +110,20 @@ pub(super) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
         details: bytes(row, 19)?,
         trace: row.get(20)?,
     })
+}
+
+pub(super) fn find(connection: &Connection, id: &str) -> Result<Run, Error> {
+    find_of(ALL, connection, id)
+}
+
+pub(super) fn head(connection: &Connection, id: &str) -> Result<Run, Error> {
+    find_of(&HEAD, connection, id)
+}
+
+fn find_of(columns: &str, connection: &Connection, id: &str) -> Result<Run, Error> {
+    connection
+        .prepare_cached(&format!("SELECT {columns} FROM runs WHERE id = ?1"))?
+        .query_row([id], run)
+        .optional()?
+        .ok_or(Error::NotFound)
 }

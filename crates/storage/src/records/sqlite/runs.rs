@@ -9,7 +9,7 @@ use super::{
     key_value,
     run_accept::{add, insert},
     run_journal::{journal, journal_after},
-    run_row::{ALL, QUEUED, bytes, instant, queued, run, state_number},
+    run_row::{HEAD, QUEUED, bytes, find, head, instant, queued, run, state_number},
 };
 use crate::{
     Error,
@@ -26,14 +26,6 @@ use crate::{
 /// Runs of flows.
 pub(super) struct Runs {
     pub database: Arc<Database>,
-}
-
-fn find(connection: &Connection, id: &str) -> Result<Run, Error> {
-    connection
-        .prepare_cached(&format!("SELECT {ALL} FROM runs WHERE id = ?1"))?
-        .query_row([id], run)
-        .optional()?
-        .ok_or(Error::NotFound)
 }
 
 /// How many callbacks a run has had.
@@ -235,7 +227,7 @@ impl RunStore for Runs {
 
     fn stop(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, RunState> {
         self.database.write(move |transaction| {
-            let run = find(transaction, &id)?;
+            let run = head(transaction, &id)?;
             if run.state.is_end() {
                 return Err(Error::Ended);
             }
@@ -246,7 +238,7 @@ impl RunStore for Runs {
 
     fn expire(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, bool> {
         self.database.write(move |transaction| {
-            let run = find(transaction, &id)?;
+            let run = head(transaction, &id)?;
             if run.state != RunState::Queued {
                 return Ok(false);
             }
@@ -257,7 +249,7 @@ impl RunStore for Runs {
 
     fn callbacks(&self, id: String) -> StoreFuture<'_, u64> {
         self.database.read(move |connection| {
-            let run = find(connection, &id)?;
+            let run = head(connection, &id)?;
             callbacks(connection, run.number)
         })
     }
@@ -270,7 +262,7 @@ impl RunStore for Runs {
         seen: u64,
     ) -> StoreFuture<'_, RunState> {
         self.database.write(move |transaction| {
-            let run = find(transaction, &id)?;
+            let run = head(transaction, &id)?;
             if run.token != token {
                 return Err(Error::NotFound);
             }
@@ -326,8 +318,9 @@ impl RunStore for Runs {
         self.database.write(move |transaction| {
             let found: Vec<Run> = {
                 let mut statement = transaction.prepare_cached(&format!(
-                    "SELECT {ALL} FROM runs WHERE state = 1 AND lease_until_ms < ?1
-                     ORDER BY number LIMIT ?2"
+                    "SELECT {} FROM runs WHERE state = 1 AND lease_until_ms < ?1
+                     ORDER BY number LIMIT ?2",
+                    *HEAD
                 ))?;
                 let rows = statement.query_map(params![now_ms as i64, limit], run)?;
                 rows.collect::<rusqlite::Result<_>>()?
@@ -392,16 +385,20 @@ impl RunStore for Runs {
         self.database.read(move |connection| find(connection, &id))
     }
 
+    fn head(&self, id: String) -> StoreFuture<'_, Run> {
+        self.database.read(move |connection| head(connection, &id))
+    }
+
     fn journal(&self, id: String) -> StoreFuture<'_, Vec<Arc<[u8]>>> {
         self.database.read(move |connection| {
-            let run = find(connection, &id)?;
+            let run = head(connection, &id)?;
             journal(connection, run.number)
         })
     }
 
     fn journal_after(&self, id: String, position: i64) -> StoreFuture<'_, NextRecords> {
         self.database.read(move |connection| {
-            let run = find(connection, &id)?;
+            let run = head(connection, &id)?;
             journal_after(connection, run.number, position)
         })
     }
@@ -409,9 +406,10 @@ impl RunStore for Runs {
     fn list(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>> {
         self.database.read(move |connection| {
             let mut statement = connection.prepare_cached(&format!(
-                "SELECT {ALL} FROM runs WHERE number < ?1 AND (?2 IS NULL OR flow = ?2)
+                "SELECT {} FROM runs WHERE number < ?1 AND (?2 IS NULL OR flow = ?2)
                  AND (?3 IS NULL OR state = ?3) AND created_ms BETWEEN ?5 AND ?6
-                 ORDER BY number DESC LIMIT ?4"
+                 ORDER BY number DESC LIMIT ?4",
+                *HEAD
             ))?;
             let before = filter
                 .before

@@ -209,7 +209,10 @@ async fn same_runs(one: &dyn RunStore, other: &dyn RunStore) {
     assert_eq!(runs, other.list(filter()).await.unwrap());
     for run in runs {
         let journal = one.journal(run.id.clone()).await.unwrap();
-        assert_eq!(journal, other.journal(run.id).await.unwrap());
+        assert_eq!(journal, other.journal(run.id.clone()).await.unwrap());
+        // A list has no long values.
+        let whole = one.get(run.id.clone()).await.unwrap();
+        assert_eq!(whole, other.get(run.id).await.unwrap());
     }
 }
 
