@@ -84,8 +84,8 @@ impl FontUse {
                 true
             }
             Meaning::One(known) => {
-                let mut buffer = [0; 4];
-                known.encode_utf8(&mut buffer) == text
+                let mut characters = text.chars();
+                characters.next() == Some(*known) && characters.next().is_none()
             }
             Meaning::Many(known) => **known == *text,
         }

@@ -45,27 +45,13 @@ impl Syntax for Vec<u8> {
     }
 
     fn number(&mut self, value: f32, decimals: u32) -> &mut Self {
-        let scale = 10_u64.pow(decimals.min(5));
-        let scaled = (f64::from(value) * scale as f64).round();
-        let scaled = if scaled.is_finite() {
-            scaled.clamp(-1e15, 1e15) as i64
-        } else {
-            0
-        };
-        if scaled < 0 {
-            self.push(b'-');
-        }
-        let magnitude = scaled.unsigned_abs();
-        digits(self, magnitude / scale);
-        let mut rest = magnitude % scale;
-        if rest > 0 {
-            self.push(b'.');
-            let mut unit = scale / 10;
-            while rest > 0 {
-                self.push(b'0' + (rest / unit) as u8);
-                rest %= unit;
-                unit /= 10;
-            }
+        match decimals {
+            0 => decimal::<1>(self, value),
+            1 => decimal::<10>(self, value),
+            2 => decimal::<100>(self, value),
+            3 => decimal::<1_000>(self, value),
+            4 => decimal::<10_000>(self, value),
+            _ => decimal::<100_000>(self, value),
         }
         self
     }
@@ -126,7 +112,40 @@ impl Syntax for Vec<u8> {
     }
 }
 
+/// Appends a number in units of one part of `SCALE`, a power of ten. The scale is constant as there are millions
+/// of numbers, and divisions by constants are multiplications.
+fn decimal<const SCALE: u64>(out: &mut Vec<u8>, value: f32) {
+    // Exact: a product of 24 and 17 bits. `round` would be a call.
+    let scaled = f64::from(value) * SCALE as f64;
+    let scaled = match scaled.is_finite() {
+        true => (scaled + 0.5_f64.copysign(scaled)).clamp(-1e15, 1e15) as i64,
+        false => 0,
+    };
+    if scaled < 0 {
+        out.push(b'-');
+    }
+    let magnitude = scaled.unsigned_abs();
+    digits(out, magnitude / SCALE);
+    let mut rest = magnitude % SCALE;
+    if rest > 0 {
+        out.push(b'.');
+    }
+    while rest > 0 {
+        rest *= 10;
+        out.push(b'0' + (rest / SCALE) as u8);
+        rest %= SCALE;
+    }
+}
+
 fn digits(out: &mut Vec<u8>, mut value: u64) {
+    // Most have up to three. Slices of constant lengths are written without a call.
+    let digit = |unit: u64| b'0' + (value / unit % 10) as u8;
+    match value {
+        0..10 => return out.push(digit(1)),
+        10..100 => return out.extend_from_slice(&[digit(10), digit(1)]),
+        100..1_000 => return out.extend_from_slice(&[digit(100), digit(10), digit(1)]),
+        _ => {}
+    }
     let mut buffer = [0_u8; 20];
     let mut start = buffer.len();
     loop {
