@@ -5,6 +5,7 @@ use super::{
     Options,
     matrix::{load, warm},
     servers::{Server, What},
+    wrk::Figures,
 };
 use crate::{
     Cell, Error, LoadMode, Progress,
@@ -36,27 +37,38 @@ pub(super) fn measure(
         }
         progress(&format!("http: connections to {}", server.name));
         warm(options, server, kind, KILOBYTES)?;
-        for (threads, each) in CLIENTS {
-            let options = Options {
-                client_threads: Some(threads),
-                connections: each,
-                ..options.clone()
-            };
-            let figures = load(&options, server, kind, KILOBYTES, options.seconds())?;
-            let name = HttpName::Connections {
-                server: server.name.clone(),
-                threads,
-            };
-            let mut cell = Cell::new(name, &Load::closed(options.all_connections(), 0, 0));
-            cell.mode = LoadMode::Wrk;
-            cell.requests = figures.requests;
-            cell.failures = figures.failures;
-            cell.seconds = figures.seconds;
-            cell.rps = figures.rps;
-            cell.client = Some(figures.times);
-            cell.interval = Interval::of(Basis::RoundRates, &[figures.rps]);
-            recorder.add(cell, &[]);
+        let clients = CLIENTS.map(|(threads, each)| Options {
+            client_threads: Some(threads),
+            connections: each,
+            ..options.clone()
+        });
+        let mut runs: [Vec<Figures>; CLIENTS.len()] = Default::default();
+        for _ in 0..options.effort.min_rounds {
+            for (options, runs) in clients.iter().zip(&mut runs) {
+                runs.push(load(options, server, kind, KILOBYTES, options.round())?);
+            }
+        }
+        for (options, runs) in clients.iter().zip(&runs) {
+            recorder.add(cell(options, server, runs), &[]);
         }
     }
     Ok(())
+}
+
+fn cell(options: &Options, server: &Server, runs: &[Figures]) -> Cell {
+    let name = HttpName::Connections {
+        server: server.name.clone(),
+        threads: options.client_threads(),
+    };
+    let mut cell = Cell::new(name, &Load::closed(options.all_connections(), 0, 0));
+    let middle = Figures::median(runs);
+    cell.mode = LoadMode::Wrk;
+    cell.requests = runs.iter().map(|run| run.requests).sum();
+    cell.failures = runs.iter().map(|run| run.failures).sum();
+    cell.seconds = runs.iter().map(|run| run.seconds).sum();
+    cell.rps = middle.rps;
+    cell.client = Some(middle.times);
+    let rates: Vec<f64> = runs.iter().map(|run| run.rps).collect();
+    cell.interval = Interval::of(Basis::RoundRates, &rates);
+    cell
 }

@@ -59,7 +59,7 @@ pub struct Arguments {
     /// Connections per client thread.
     #[arg(short = 'c', long, default_value_t = 2, env = "BENCH_CONNECTIONS")]
     connections: usize,
-    /// Duration of a run in seconds.
+    /// Duration of a round in seconds, instead of 0.3.
     #[arg(short = 'D', long, env = "BENCH_DURATION")]
     duration: Option<usize>,
     /// Client threads; default: four fifths of the server's.
