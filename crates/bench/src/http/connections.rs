@@ -13,6 +13,7 @@ use crate::{
     load::Load,
     name::{BodyKind, HttpName},
     recorder::Recorder,
+    rounds::Rounds,
 };
 
 /// Size of the strings, in kilobytes.
@@ -43,9 +44,19 @@ pub(super) fn measure(
             ..options.clone()
         });
         let mut runs: [Vec<Figures>; CLIENTS.len()] = Default::default();
-        for _ in 0..options.effort.min_rounds {
-            for (options, runs) in clients.iter().zip(&mut runs) {
-                runs.push(load(options, server, kind, KILOBYTES, options.round())?);
+        let mut rounds = Rounds::new(options.effort, CLIENTS.len(), recorder);
+        loop {
+            for step in 0..CLIENTS.len() {
+                let place = (rounds.done() + step) % CLIENTS.len();
+                let round = load(&clients[place], server, kind, KILOBYTES, options.round())?;
+                runs[place].push(round);
+            }
+            let is_narrow = |runs: &Vec<Figures>| {
+                let interval = interval_of(runs);
+                interval.as_ref().is_some_and(Interval::is_narrow)
+            };
+            if !rounds.go_on(|| runs.iter().all(is_narrow)) {
+                break;
             }
         }
         for (options, runs) in clients.iter().zip(&runs) {
@@ -68,7 +79,12 @@ fn cell(options: &Options, server: &Server, runs: &[Figures]) -> Cell {
     cell.seconds = runs.iter().map(|run| run.seconds).sum();
     cell.rps = middle.rps;
     cell.client = Some(middle.times);
-    let rates: Vec<f64> = runs.iter().map(|run| run.rps).collect();
-    cell.interval = Interval::of(Basis::RoundRates, &rates);
+    cell.interval = interval_of(runs);
     cell
+}
+
+/// The interval of the rates of the rounds.
+fn interval_of(runs: &[Figures]) -> Option<Interval> {
+    let rates: Vec<f64> = runs.iter().map(|run| run.rps).collect();
+    Interval::of(Basis::RoundRates, &rates)
 }

@@ -19,6 +19,11 @@ use crate::{
     rounds::Rounds,
 };
 
+/// Time of a round of cells with slow responses.
+const SECOND: Duration = Duration::from_secs(1);
+/// Responses that take more of a short round are slow.
+const MAX_SHARE: f64 = 0.1;
+
 /// Measures every cell of every server.
 pub(super) fn measure(
     options: &Options,
@@ -56,6 +61,7 @@ fn cell(
         .collect::<Result<_, _>>()?;
     let mut runs: Vec<Vec<(Figures, f64, f64)>> = vec![Vec::new(); servers.len()];
     let mut rounds = Rounds::new(options.effort, servers.len(), recorder);
+    let mut time = options.round();
     loop {
         let round = rounds.done();
         for step in 0..servers.len() {
@@ -67,8 +73,13 @@ fn cell(
             };
             let clients = || own_seconds().0 + own_seconds().1;
             let (before, own) = (cpu(), clients());
-            let figures = load(options, server, kind, kilobytes, options.round())?;
+            let figures = load(options, server, kind, kilobytes, time)?;
             runs[index].push((figures, cpu() - before, clients() - own));
+        }
+        if round == 0 && time < SECOND && runs.iter().any(|runs| is_slow(&runs[0].0)) {
+            runs.iter_mut().for_each(Vec::clear);
+            time = SECOND;
+            continue;
         }
         let is_narrow = |runs: &Vec<(Figures, f64, f64)>| {
             let interval = interval_of(runs);
@@ -82,6 +93,11 @@ fn cell(
         recorder.add(summary(options, server, kind, kilobytes, &runs, head), &[]);
     }
     Ok(())
+}
+
+/// Whether a short round holds too few responses: those that have begun before its end do not count.
+fn is_slow(figures: &Figures) -> bool {
+    figures.requests < 100 || figures.times.p99 > MAX_SHARE * figures.seconds * 1e3
 }
 
 fn headers(

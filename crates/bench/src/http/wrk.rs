@@ -73,8 +73,8 @@ impl Run<'_> {
         let output = self.output(Some(self.time).filter(|time| time.as_secs() == 0))?;
         // On a busy machine wrk may not have begun to listen to signals, which then end it without figures.
         let output = match output.status.signal() {
-            Some(_) => self.output(None)?,
-            None => output,
+            Some(signal) if signal == Signal::INT.as_raw() => self.output(None)?,
+            _ => output,
         };
         let text = String::from_utf8_lossy(&output.stdout);
         parse(&text).ok_or_else(|| {
