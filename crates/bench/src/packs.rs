@@ -43,7 +43,7 @@ impl Results {
         (!less.is_empty()).then(|| less.join(", "))
     }
 
-    /// Whether the run was a quick one when it was made: the most rounds and times of full runs grow.
+    /// Whether the run was a quick one when it was made: the most rounds and times of full runs change.
     pub(crate) fn was_quick(&self) -> bool {
         let effort = self.effort.as_ref();
         self.whole().is_some_and(|whole| {
