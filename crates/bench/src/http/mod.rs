@@ -13,7 +13,7 @@ mod servers;
 mod table;
 mod wrk;
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use crate::{Effort, Error, Progress, program::Platen, recorder::Recorder};
 
@@ -69,24 +69,22 @@ pub struct Puma {
 /// Sizes of bodies over the other sockets, in kilobytes.
 const FEW: [usize; 3] = [10, 100, 1_024];
 
-/// A full run. Many short rounds give a narrower interval than a few long ones of the same time.
+/// A full run: a round takes this many seconds per cell.
 pub const WHOLE: Effort = Effort {
-    samples: 0,
+    samples: 1,
     min_rounds: 6,
-    max_rounds: 30,
-    cell_seconds: 4,
-    pack_seconds: 1_860,
+    max_rounds: 12,
+    cell_seconds: 10,
+    pack_seconds: 1_620,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {
-    samples: 0,
+    samples: 1,
     min_rounds: 2,
     max_rounds: 3,
     cell_seconds: 2,
     pack_seconds: 165,
 };
-/// A round that no number of seconds is given for.
-const ROUND: Duration = Duration::from_millis(300);
 /// Upper limits of a run's duration and connections.
 const MAX_SECONDS: u64 = 120;
 const MAX_CONNECTIONS: usize = 1_024;
@@ -106,16 +104,13 @@ impl Options {
         self.client_threads() * self.connections
     }
 
-    /// Time of a round.
-    fn round(&self) -> Duration {
-        match self.effort.samples as u64 {
-            0 => ROUND,
-            seconds => Duration::from_secs(seconds),
-        }
+    /// Seconds of a round.
+    fn seconds(&self) -> u64 {
+        self.effort.samples as u64
     }
 
     fn check(&self) -> Result<(), Error> {
-        let is_sound = self.round().as_secs() <= MAX_SECONDS
+        let is_sound = (1..=MAX_SECONDS).contains(&self.seconds())
             && (1..=MAX_CONNECTIONS).contains(&self.all_connections())
             && self.workers <= 64
             && (1..=256).contains(&self.threads);
@@ -126,7 +121,7 @@ impl Options {
             format!(
                 "{} connections for {} seconds",
                 self.all_connections(),
-                self.round().as_secs_f64()
+                self.seconds()
             ),
             format!(
                 "at most {MAX_CONNECTIONS} connections (-T times -c) and {MAX_SECONDS} seconds (-D)"

@@ -51,9 +51,9 @@ pub struct Options {
 pub const WHOLE: Effort = Effort {
     samples: 5,
     min_rounds: 6,
-    max_rounds: 40,
+    max_rounds: 20,
     cell_seconds: 48,
-    pack_seconds: 1_680,
+    pack_seconds: 1_500,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {
