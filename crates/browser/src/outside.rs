@@ -66,6 +66,7 @@ impl Outside {
                 timeout: config.response_timeout,
                 max_bytes: config.max_response_bytes,
                 max_idle_connections: AT_ONCE,
+                ..Settings::default()
             }),
             at_once: Arc::new(Semaphore::new(AT_ONCE)),
         }

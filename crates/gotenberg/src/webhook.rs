@@ -60,6 +60,7 @@ impl Webhooks {
                 allow_private_addresses: config.allow_private_addresses,
                 timeout,
                 max_bytes: MAX_ANSWER_BYTES,
+                cuts_body: true,
                 ..Settings::default()
             }))
         };

@@ -71,7 +71,9 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || (a == 100 && (64..128).contains(&b))
         || (a == 192 && b == 0 && c == 0)
         || (a == 192 && b == 88 && c == 99)
-        || (a == 198 && (b == 18 || b == 19));
+        || (a == 198 && (b == 18 || b == 19))
+        // Every machine of Azure reaches its host's service there, which knows secrets of the machine.
+        || address.octets() == [168, 63, 129, 16];
     !special
 }
 
@@ -107,6 +109,7 @@ mod tests {
             "127.9.9.9",
             "0.0.0.0",
             "10.1.2.3",
+            "168.63.129.16",
             "172.16.0.1",
             "172.31.255.255",
             "192.168.0.1",

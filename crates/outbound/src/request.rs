@@ -35,6 +35,8 @@ pub struct Settings {
     pub timeout: Duration,
     /// Maximum size of a response body, in bytes.
     pub max_bytes: u64,
+    /// Whether a longer body is cut there, and is no error: for who only needs the status.
+    pub cuts_body: bool,
     /// Idle connections kept for reuse.
     pub max_idle_connections: usize,
 }
@@ -47,6 +49,7 @@ impl Default for Settings {
             allow_private_addresses: false,
             timeout: Duration::from_secs(30),
             max_bytes: 10 << 20,
+            cuts_body: false,
             max_idle_connections: 16,
         }
     }
@@ -79,6 +82,7 @@ pub struct Outbound {
     allowed: Vec<HostPattern>,
     urls: UrlRules,
     max_bytes: u64,
+    cuts_body: bool,
 }
 
 impl Outbound {
@@ -107,6 +111,7 @@ impl Outbound {
             allowed: allowed.map(|text| HostPattern::parse(text)).collect(),
             urls: settings.urls.clone(),
             max_bytes: settings.max_bytes,
+            cuts_body: settings.cuts_body,
         }
     }
 
@@ -216,7 +221,10 @@ impl Outbound {
             .read_to_end(&mut bytes)
             .map_err(|error| Error::Failed(error.into()))?;
         if bytes.len() as u64 > self.max_bytes {
-            return Err(Error::TooLong(self.max_bytes));
+            if !self.cuts_body {
+                return Err(Error::TooLong(self.max_bytes));
+            }
+            bytes.truncate(self.max_bytes as usize);
         }
         Ok(Answer {
             status: parts.status.as_u16(),

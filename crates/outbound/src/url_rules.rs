@@ -53,12 +53,18 @@ fn verdict(rule: &Regex, url: &str) -> Option<bool> {
     verdict
 }
 
-/// A URL without the name of a user, which could look like the host that an expression means, and
-/// with its host in lower case.
+/// A URL without the name of a user, which could look like the host that an expression means, with its host in
+/// lower case, and without a dot behind it and the port of its scheme: both name the same host.
 fn plain(uri: &Uri) -> String {
     let scheme = uri.scheme_str().unwrap_or_default();
     let host = uri.host().unwrap_or_default().to_ascii_lowercase();
-    let port = uri.port_u16().map(|port| format!(":{port}"));
+    let host = host.strip_suffix('.').unwrap_or(&host);
+    let default = match scheme {
+        "http" => 80,
+        _ => 443,
+    };
+    let port = uri.port_u16().filter(|port| *port != default);
+    let port = port.map(|port| format!(":{port}"));
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     format!("{scheme}://{host}{}{path}", port.unwrap_or_default())
 }
@@ -85,6 +91,11 @@ mod tests {
         let allows = |url: &str, is_listed| rules.allows(&url.parse().unwrap(), is_listed);
         assert!(allows("https://EXAMPLE.com/a?b", false));
         assert!(allows("https://example.com:8443", false));
+        let denied = UrlRules::new(&list(".+"), &list("^https://admin\\.a/")).unwrap();
+        for same in ["admin.a", "admin.a.", "admin.a:443", "ADMIN.A.:443"] {
+            let url = format!("https://{same}/").parse().unwrap();
+            assert!(!denied.allows(&url, false), "{same}");
+        }
         for wrong in [
             "https://example.com/secret",
             "https://example.com:a@localhost/",

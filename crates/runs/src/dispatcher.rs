@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
+    task::{Context, Poll, Waker},
 };
 
 use futures_core::future::BoxFuture;
@@ -459,11 +460,15 @@ impl Dispatcher {
     }
 }
 
-/// Whether the store rejected a write at once. The first poll puts a write into the store's queue.
+/// What the first poll of a write says, which puts it into the store's queue.
+pub(crate) fn first_of<T>(write: &mut StoreFuture<'_, T>) -> Poll<Result<T, StoreError>> {
+    let mut context = Context::from_waker(Waker::noop());
+    write.as_mut().poll(&mut context)
+}
+
+/// Whether the store rejected a write at once.
 pub(crate) fn refused<T>(write: &mut StoreFuture<'_, T>) -> bool {
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let first = write.as_mut().poll(&mut context);
-    matches!(first, std::task::Poll::Ready(Err(_)))
+    matches!(first_of(write), Poll::Ready(Err(_)))
 }
 
 /// The store's type for a scope.

@@ -1,10 +1,14 @@
 //! Slots in this process.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    task::Poll,
+};
 
+use parking_lot::Mutex;
 use platen_flow::model::StoreScope;
 use platen_storage::{
-    Error as StoreError,
+    Error as StoreError, StoreFuture,
     runs::{Ending, Hold, Write},
 };
 use serde_json::Value as Json;
@@ -13,7 +17,7 @@ use tokio::runtime::Handle;
 use crate::{
     Dispatcher, RunChannel,
     answer::bytes,
-    dispatcher::{Holder, refused, scope_of},
+    dispatcher::{Holder, first_of, scope_of},
     execution::{FlowRunner, Services, Stop},
     ready_queue::Takes,
     work::work,
@@ -45,10 +49,6 @@ pub fn start_deferred(dispatcher: &Arc<Dispatcher>, services: Arc<Services>, cou
 }
 
 async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, takes: Takes) {
-    let channel = Arc::new(LocalChannel {
-        dispatcher: Arc::clone(&dispatcher),
-        runtime: Handle::current(),
-    });
     while !dispatcher.lifecycle.is_draining() {
         let next = dispatcher.next(dispatcher.name(), takes, dispatcher.lifecycle.drained());
         let Some(assignment) = next.await else { break };
@@ -57,9 +57,13 @@ async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, takes: Takes
         let flow = assignment.flow.loaded.flow().key.clone();
         let holder = Holder::Here(assignment.cancel.clone());
         dispatcher.held().insert(id.clone(), (epoch, holder));
-        let (runner, channel) = (Arc::clone(&runner), Arc::clone(&channel));
-        let worked =
-            tokio::task::spawn_blocking(move || work(assignment, &runner, &*channel)).await;
+        let channel = LocalChannel {
+            dispatcher: Arc::clone(&dispatcher),
+            runtime: Handle::current(),
+            unsettled: Mutex::default(),
+        };
+        let runner = Arc::clone(&runner);
+        let worked = tokio::task::spawn_blocking(move || work(assignment, &runner, &channel)).await;
         release_held(&dispatcher, &id, epoch);
         dispatcher.ready.done(&flow);
         // Errors need no handling: the row is the truth. The lease expires, and the run is resumed.
@@ -79,10 +83,26 @@ pub(crate) fn release_held(dispatcher: &Dispatcher, id: &str, epoch: u32) {
     }
 }
 
-/// Calls the dispatcher of this process.
+/// Writes of a run that nobody has waited for, at most.
+const MAX_UNSETTLED: usize = 256;
+
+/// Calls the dispatcher of this process for one run.
 struct LocalChannel {
     dispatcher: Arc<Dispatcher>,
     runtime: Handle,
+    /// Appended, and not known to be written.
+    unsettled: Mutex<Vec<StoreFuture<'static, ()>>>,
+}
+
+impl LocalChannel {
+    /// Waits for what was appended without waiting: a gap in the journal must not stay unnoticed.
+    async fn settle(&self) -> Result<(), StoreError> {
+        let unsettled = std::mem::take(&mut *self.unsettled.lock());
+        for append in unsettled {
+            append.await?;
+        }
+        Ok(())
+    }
 }
 
 fn stop(error: StoreError) -> Stop {
@@ -94,19 +114,23 @@ fn stop(error: StoreError) -> Stop {
 
 impl RunChannel for LocalChannel {
     fn append(&self, write: Write, wait: bool) -> Result<(), Stop> {
-        if wait {
-            return self
-                .runtime
-                .block_on(self.dispatcher.append(write))
-                .map_err(stop);
+        if wait || self.unsettled.lock().len() >= MAX_UNSETTLED {
+            // Both are in the store's queue before one is waited for.
+            let append = async { tokio::join!(self.settle(), self.dispatcher.append(write)) };
+            let (earlier, appended) = self.runtime.block_on(append);
+            return earlier.and(appended).map_err(stop);
         }
         // The write is queued before every later write of this run, so that nothing has to wait for
         // it.
         let appended = write.records.clone();
         let id = write.id.clone();
-        let mut append = self.dispatcher.store.append(write.clone());
-        if refused(&mut append) {
-            return self.append(write, true);
+        let (store, again) = (Arc::clone(&self.dispatcher.store), write.clone());
+        let mut append: StoreFuture<'static, ()> =
+            Box::pin(async move { store.append(write).await });
+        match first_of(&mut append) {
+            Poll::Ready(Err(_)) => return self.append(again, true),
+            Poll::Ready(Ok(())) => {}
+            Poll::Pending => self.unsettled.lock().push(append),
         }
         if let Some(records) = appended {
             self.dispatcher
@@ -122,7 +146,10 @@ impl RunChannel for LocalChannel {
     }
 
     fn suspend(&self, write: Write, wake_ms: Option<u64>) -> Result<(), Stop> {
-        let suspend = self.dispatcher.suspend(write, wake_ms);
+        let suspend = async {
+            self.settle().await?;
+            self.dispatcher.suspend(write, wake_ms).await
+        };
         self.runtime.block_on(suspend).map_err(stop)
     }
 

@@ -392,7 +392,8 @@ async fn notify_watchers(dispatcher: &Dispatcher, fleet: &Fleet) {
             position = next;
             dispatcher.waiters.notify(&id, &Event::Records(records));
         }
-        if run.state.is_end() || run.answer.is_some() {
+        // Callers of a run that has answered and goes on get that from `look_for_answers`.
+        if run.state.is_end() {
             notify_waiters(dispatcher, &id).await;
         } else if run.state != state {
             dispatcher.waiters.notify(&id, &Event::State(run.state));

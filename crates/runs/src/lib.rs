@@ -11,6 +11,7 @@ mod answer;
 mod channel;
 mod claim;
 mod clock;
+mod depth;
 mod dispatcher;
 pub mod embedded;
 mod error;
@@ -27,6 +28,7 @@ pub mod protocol;
 mod publication;
 mod ready_queue;
 mod retry;
+mod room;
 pub mod session;
 mod settings;
 mod startup;
@@ -45,6 +47,7 @@ pub use self::{
     accept::{Receipt, Request},
     answer::Answer,
     channel::RunChannel,
+    depth::{MAX_VALUE_DEPTH, is_too_deep},
     dispatcher::Dispatcher,
     error::Error,
     execution::{Record, StepReport},

@@ -11,7 +11,10 @@ use platen_flow::{Entry, model::StoreScope};
 use platen_storage::runs::{Ending, RunState, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value as Json, value::RawValue};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    sync::mpsc,
+};
 
 use crate::answer::Times;
 
@@ -315,6 +318,21 @@ pub fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     }
     frame[..4].copy_from_slice(&(length as u32).to_be_bytes());
     Ok(frame)
+}
+
+/// Writes frames until there are no more senders.
+///
+/// # Errors
+/// The connection fails.
+pub(crate) async fn write_frames(
+    mut connection: impl AsyncWrite + Unpin,
+    mut frames: mpsc::Receiver<Vec<u8>>,
+) -> io::Result<()> {
+    while let Some(frame) = frames.recv().await {
+        connection.write_all(&frame).await?;
+        connection.flush().await?;
+    }
+    connection.shutdown().await
 }
 
 /// Writes a message.

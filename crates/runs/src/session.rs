@@ -17,8 +17,8 @@ use platen_storage::{
 };
 use serde_json::value::RawValue;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch},
+    io::{AsyncRead, AsyncWrite},
+    sync::{mpsc, oneshot, watch},
 };
 
 use crate::{
@@ -34,6 +34,7 @@ use crate::{
         ToWorker,
     },
     ready_queue::Takes,
+    room::{Place, Room},
     work::Assignment,
 };
 
@@ -43,8 +44,6 @@ const MAX_SLOTS: u32 = 256;
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 /// Frames that wait to be written; senders block beyond it. A frame may be long.
 const MAX_QUEUED_FRAMES: usize = 16;
-/// Requests that a worker may have unanswered for each of its slots: parallel steps ask at once.
-const REQUESTS_PER_SLOT: usize = 8;
 
 /// Serves a worker until it disconnects.
 ///
@@ -86,7 +85,7 @@ pub async fn serve(
     };
     protocol::write(&mut writer, &welcome).await?;
     let (frames, unwritten) = mpsc::channel(MAX_QUEUED_FRAMES);
-    let mut writing = tokio::spawn(write_frames(writer, unwritten));
+    let mut writing = tokio::spawn(protocol::write_frames(writer, unwritten));
     let slots = slots.clamp(1, MAX_SLOTS);
     let (phase, phases) = watch::channel(Phase::Open);
     let session = Arc::new(Session {
@@ -94,8 +93,8 @@ pub async fn serve(
         worker: worker.clone(),
         frames,
         open: Mutex::default(),
-        known: Mutex::default(),
-        unanswered: Arc::new(Semaphore::new(slots as usize * REQUESTS_PER_SLOT)),
+        known: tokio::sync::Mutex::default(),
+        room: Room::new(slots),
     });
     dispatcher
         .slots
@@ -121,17 +120,6 @@ pub async fn serve(
     ended
 }
 
-async fn write_frames(
-    mut writer: impl AsyncWrite + Unpin,
-    mut frames: mpsc::Receiver<Vec<u8>>,
-) -> io::Result<()> {
-    while let Some(frame) = frames.recv().await {
-        writer.write_all(&frame).await?;
-        writer.flush().await?;
-    }
-    Ok(())
-}
-
 /// State of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -148,12 +136,12 @@ struct Session {
     worker: String,
     /// Encoded frames.
     frames: mpsc::Sender<Vec<u8>>,
-    /// Requests of the worker that may be unanswered; no more are read meanwhile.
-    unanswered: Arc<Semaphore>,
+    /// For what it sends.
+    room: Room,
     /// Runs assigned to the worker, by name and epoch.
     open: Mutex<HashMap<(String, u32), Open>>,
     /// Hashes of the flows that were sent to the worker.
-    known: Mutex<HashSet<String>>,
+    known: tokio::sync::Mutex<HashSet<String>>,
 }
 
 /// A run assigned to the worker.
@@ -252,23 +240,15 @@ impl Session {
 
     async fn assign(&self, assignment: Assignment) -> Result<(), Unassigned> {
         let flow = &assignment.flow;
-        let source = {
-            let mut known = self.known.lock();
-            if known.contains(&flow.hash) {
-                None
-            } else {
-                if known.len() >= MAX_KNOWN_FLOWS {
-                    known.clear();
-                }
-                known.insert(flow.hash.clone());
-                protocol::raw(&flow.source)
-            }
-        };
+        // Held until the frame is sent: the worker learns flows in the order of frames, and only by those sent.
+        let mut known = self.known.lock().await;
+        let is_new = !known.contains(&flow.hash);
+        let hash = flow.hash.clone();
         let assign = Assign {
             run: assignment.id,
             epoch: assignment.epoch,
-            hash: flow.hash.clone(),
-            source,
+            hash: hash.clone(),
+            source: is_new.then(|| protocol::raw(&flow.source)).flatten(),
             version: flow.version,
             trigger: assignment.trigger,
             journal: assignment.journal,
@@ -282,7 +262,12 @@ impl Session {
         let frame = protocol::frame(&ToWorker::Assign(Box::new(assign)));
         let frame = frame.map_err(Unassigned::TooLong)?;
         let sent = self.frames.send(frame).await;
-        sent.map_err(|_| Unassigned::Disconnected)
+        sent.map_err(|_| Unassigned::Disconnected)?;
+        if is_new && known.len() >= MAX_KNOWN_FLOWS {
+            known.clear();
+        }
+        known.insert(hash);
+        Ok(())
     }
 
     /// Reads frames until the worker disconnects. No frame for the length of a lease counts as a
@@ -315,11 +300,17 @@ impl Session {
                     write,
                     change,
                 } => {
-                    let place = self.place(number.is_some()).await?;
+                    let records = write.records.as_ref().map_or(0, |it| it.get().len());
+                    // Others are long, too, and their senders wait.
+                    if number.is_none() && !matches!(change, Change::Append | Change::Release) {
+                        return Err(io::ErrorKind::InvalidData.into());
+                    }
+                    let place = self.room.place(number.is_some(), records, lease).await?;
                     // The store keeps the order of calls, which is the order of the frames.
                     let write = write.into_write(now_ms());
+                    let run = (write.id.clone(), write.epoch);
                     let changing = self.change(write, change);
-                    self.answer(number, place, changing);
+                    self.answer(number, run, place, changing);
                 }
                 ToApp::Ask {
                     number,
@@ -327,45 +318,44 @@ impl Session {
                     epoch,
                     question,
                 } => {
-                    let place = self.place(true).await?;
-                    let asking = self.ask(run, epoch, question);
-                    self.answer(Some(number), place, asking);
+                    let place = self.room.place(true, 0, lease).await?;
+                    let asking = self.ask(run.clone(), epoch, question);
+                    self.answer(Some(number), (run, epoch), place, asking);
                 }
             }
-        }
-    }
-
-    /// Waits until there is room for one more answer: a worker that asks and does not read must
-    /// not fill the memory.
-    async fn place(&self, is_answered: bool) -> io::Result<Option<OwnedSemaphorePermit>> {
-        if !is_answered {
-            return Ok(None);
-        }
-        let place = Arc::clone(&self.unanswered).acquire_owned();
-        let lease = self.dispatcher.settings.lease;
-        match tokio::time::timeout(lease, place).await {
-            Ok(place) => place.map(Some).map_err(io::Error::other),
-            Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
 
     fn answer(
         self: &Arc<Self>,
         number: Option<u64>,
-        place: Option<OwnedSemaphorePermit>,
+        run: (String, u32),
+        place: Place,
         result: impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static,
     ) {
         let mut result = Box::pin(result);
         // The first poll puts a write into the store's queue, before the next frame is read.
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         let first = result.as_mut().poll(&mut context);
-        let frames = self.frames.clone();
+        let is_lost = |error: &StoreError| !matches!(error, StoreError::Fenced);
+        if number.is_none()
+            && matches!(&first, std::task::Poll::Ready(Err(error)) if is_lost(error))
+        {
+            // No later frame may be written behind the gap.
+            self.open().remove(&run);
+        }
+        let session = Arc::clone(self);
         tokio::spawn(async move {
             let result = match first {
                 std::task::Poll::Ready(result) => result,
                 std::task::Poll::Pending => result.await,
             };
-            let Some(number) = number else { return };
+            let Some(number) = number else {
+                if result.is_err_and(|error| !matches!(error, StoreError::Fenced)) {
+                    session.take_away(run).await;
+                }
+                return;
+            };
             let (value, refusal) = match result {
                 Ok(value) => (value, None),
                 Err(StoreError::Fenced) => (None, Some(Refusal::Fenced)),
@@ -384,10 +374,18 @@ impl Session {
                 protocol::frame(&answer(None, Some(Refusal::Failed { reason })))
             });
             if let Ok(frame) = frame {
-                let _ = frames.send(frame).await;
+                let _ = session.frames.send(frame).await;
             }
             drop(place);
         });
+    }
+
+    /// Ends the hold of a run whose journal has a gap: its later records must not be written behind that.
+    async fn take_away(&self, (run, epoch): (String, u32)) {
+        self.open().remove(&(run.clone(), epoch));
+        if let Ok(frame) = protocol::frame(&ToWorker::Cancel { run, epoch }) {
+            let _ = self.frames.send(frame).await;
+        }
     }
 
     fn change(

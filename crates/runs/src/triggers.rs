@@ -7,14 +7,17 @@ use std::{
 };
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use platen_flow::model::{HttpRequest, Trigger};
 use platen_storage::Error as StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 
 use crate::{
-    Dispatcher, Lane, Request, clock::now_ms, execution::Schedule, flow_cache::FlowVersion,
+    Dispatcher, Lane, Request, clock::now_ms, depth::is_too_deep, execution::Schedule,
+    flow_cache::FlowVersion,
 };
 
 /// Interval between checks of the triggers. The finest schedule has minutes; a second keeps starts
@@ -27,10 +30,36 @@ const MAX_ITEMS: usize = 10_000;
 const MAX_SEEN: usize = 2 * MAX_ITEMS;
 /// Bytes of an item's name; a longer one is replaced by its hash.
 const MAX_NAME_BYTES: usize = 64;
+/// Polls that wait for an answer at a time. Each has a thread, which is not to be missed elsewhere.
+const MAX_POLLS: usize = 16;
+/// Begins the idempotency keys of triggers: no header of a caller has this character.
+const OWN: char = '\u{1}';
+
+/// The polls that are under way: one of each flow, so that those of a silent host do not pile up.
+#[derive(Default)]
+struct Polls(Mutex<HashSet<String>>);
+
+/// A poll that is under way, until this is dropped.
+struct UnderWay(Arc<Polls>, String);
+
+impl Polls {
+    /// `None` if the flow's last poll is still under way.
+    fn begin(self: &Arc<Self>, flow: &str) -> Option<UnderWay> {
+        let is_new = self.0.lock().insert(flow.to_owned());
+        is_new.then(|| UnderWay(Arc::clone(self), flow.to_owned()))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.0.lock().remove(&self.1);
+    }
+}
 
 /// Starts flows until the dispatcher closes.
 pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
     let mut due: HashMap<(String, u32), u64> = HashMap::new();
+    let (polls, turns) = (Arc::<Polls>::default(), Arc::new(Semaphore::new(MAX_POLLS)));
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         if let Some(fleet) = &dispatcher.fleet
@@ -52,10 +81,17 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
                 due.extend(next.map(|next| (key, next)));
             } else if let Trigger::Poll { every_seconds, .. } = &flow.loaded.flow().trigger {
                 let at = due.get(&key).copied().unwrap_or_default();
-                if at <= now_ms() {
+                if at <= now_ms()
+                    && let Some(under_way) = polls.begin(&key.0)
+                {
                     due.insert(key, now_ms() + u64::from((*every_seconds).max(1)) * 1_000);
+                    let turn = Arc::clone(&turns).acquire_owned();
                     let poll = poll(Arc::clone(&dispatcher), Arc::clone(&flow));
-                    tokio::spawn(poll);
+                    tokio::spawn(async move {
+                        let _turn = turn.await;
+                        poll.await;
+                        drop(under_way);
+                    });
                 }
             }
         }
@@ -153,7 +189,7 @@ async fn start_at(dispatcher: &Dispatcher, flow: &Arc<FlowVersion>, at_ms: u64) 
     let at = Timestamp::from_millisecond(at_ms as i64).unwrap_or_default();
     let trigger = json!({"at": at.to_string()});
     // The idempotency key makes two processes, or one that restarted, start the run once.
-    start(dispatcher, flow, &trigger, format!("schedule:{at}")).await
+    start(dispatcher, flow, &trigger, format!("{OWN}schedule:{at}")).await
 }
 
 /// Starts a run. True if it was accepted.
@@ -174,6 +210,37 @@ async fn start(
     dispatcher.accept(request).await.is_ok()
 }
 
+/// What a poll remembers, as the store keeps it.
+#[derive(Serialize, Deserialize)]
+struct Cursor {
+    /// The source of the items, see [`source_of`].
+    source: String,
+    /// Names of items.
+    seen: Vec<String>,
+}
+
+/// What a poll asks and where it finds items and their names: items of another source are not known.
+fn source_of(request: &HttpRequest, items: &str, id: &str) -> String {
+    let source = json!([request, items, id]).to_string();
+    hex(&Sha256::digest(source.as_bytes())[..8])
+}
+
+/// The names that a cursor has of a source; `None` if it has none, as before the first poll.
+fn known_of(cursor: &[u8], source: &str) -> Option<Vec<String>> {
+    match serde_json::from_slice(cursor) {
+        Ok(Cursor {
+            source: known,
+            seen,
+        }) => (known == source).then_some(seen),
+        // 0.1.0 wrote only names. Unreadable if the flow had another trigger before.
+        Err(_) => serde_json::from_slice(cursor).ok(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Sends the poll's request, and starts a run for each new item.
 async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<FlowVersion>) {
     let Trigger::Poll {
@@ -185,24 +252,32 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<FlowVersion>) {
     let Some(outbound) = dispatcher.settings.outbound.clone() else {
         return;
     };
+    let source = source_of(&request, &items, &id);
+    let key = flow.loaded.flow().key.clone();
     let asked = tokio::task::spawn_blocking(move || ask(&outbound, &request)).await;
-    let Ok(Some(answer)) = asked else { return };
+    let Ok(Some(answer)) = asked else {
+        tracing::warn!(flow = key, "a poll got no answer, an error, or no JSON");
+        return;
+    };
     let found = items
         .split('.')
         .filter(|part| !part.is_empty())
         .fold(&answer, |value, part| &value[part]);
-    let key = flow.loaded.flow().key.clone();
+    let Some(found) = found.as_array() else {
+        // It may be there the next time, and what it has then may be old.
+        tracing::warn!(flow = key, items, "the answer to a poll has no such list");
+        return;
+    };
     let Ok(cursor) = load_cursor(&dispatcher, &key).await else {
         return;
     };
-    // Unreadable if the flow had another trigger before.
-    let known = cursor.and_then(|cursor| serde_json::from_slice(&cursor).ok());
+    let known = cursor.and_then(|cursor| known_of(&cursor, &source));
     let first = known.is_none();
     let known: Vec<String> = known.unwrap_or_default();
     let seen: HashSet<&str> = known.iter().map(String::as_str).collect();
     let mut present: Vec<String> = Vec::new();
     let mut are_present = HashSet::new();
-    for item in found.as_array().into_iter().flatten().take(MAX_ITEMS) {
+    for item in found.iter().take(MAX_ITEMS) {
         let Some(name) = name_of(&item[&id]) else {
             continue;
         };
@@ -210,9 +285,17 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<FlowVersion>) {
             continue;
         }
         // Items present at the first poll do not start runs.
-        if !first && !seen.contains(name.as_str()) {
+        let is_news = !first && !seen.contains(name.as_str());
+        if is_news && is_too_deep(item) {
+            tracing::warn!(
+                flow = key,
+                name,
+                "an item is nested too deep to start a run"
+            );
+        } else if is_news {
             let trigger = json!({"item": item});
-            if !start(&dispatcher, &flow, &trigger, format!("poll:{name}")).await {
+            let key = format!("{OWN}poll:{source}:{name}");
+            if !start(&dispatcher, &flow, &trigger, key).await {
                 // The queue is full; the next poll finds the item again.
                 continue;
             }
@@ -221,9 +304,9 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<FlowVersion>) {
         present.push(name);
     }
     let gone = known.iter().filter(|name| !are_present.contains(*name));
-    let seen: Vec<&String> = gone.chain(&present).collect();
-    let seen = &seen[seen.len().saturating_sub(MAX_SEEN)..];
-    let cursor = serde_json::to_vec(seen).unwrap_or_default();
+    let mut seen: Vec<String> = gone.chain(&present).cloned().collect();
+    seen.drain(..seen.len().saturating_sub(MAX_SEEN));
+    let cursor = serde_json::to_vec(&Cursor { source, seen }).unwrap_or_default();
     let _ = dispatcher.store.save_cursor(key, Arc::from(cursor)).await;
 }
 
@@ -237,8 +320,7 @@ fn name_of(id: &Json) -> Option<String> {
     if name.len() <= MAX_NAME_BYTES {
         return Some(name);
     }
-    let hash = Sha256::digest(name.as_bytes());
-    Some(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hex(&Sha256::digest(name.as_bytes())))
 }
 
 /// `status` and `body` of the response; `None` for an error or a body that is not JSON.

@@ -156,7 +156,8 @@ impl Journal for Buffered<'_> {
         self.bytes += weight(&record.entry);
         self.records.push(record);
         match self.records.len() >= MAX_BUFFERED_RECORDS || self.bytes >= MAX_BUFFERED_BYTES {
-            true => self.flush(false),
+            // Durable, as whoever waits for later records may have none to wait for.
+            true => self.flush(true),
             false => Ok(()),
         }
     }

@@ -17,7 +17,7 @@ use platen_script::Cancellation;
 use platen_storage::runs::{Ending, Hold, Write};
 use serde_json::{Value as Json, value::RawValue};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    io::{AsyncRead, AsyncWrite},
     runtime::Handle,
     sync::{Notify, mpsc, oneshot},
 };
@@ -99,7 +99,7 @@ pub async fn serve(
         _ => return Err(Error::Closed),
     };
     let (frames, unwritten) = mpsc::channel(MAX_QUEUED_FRAMES);
-    let writing = tokio::spawn(write_frames(writer, unwritten));
+    let writing = tokio::spawn(protocol::write_frames(writer, unwritten));
     let client = Arc::new(Client {
         runtime: Handle::current(),
         frames,
@@ -126,17 +126,6 @@ pub async fn serve(
         writing.abort();
     }
     ended
-}
-
-async fn write_frames(
-    mut writer: impl AsyncWrite + Unpin,
-    mut frames: mpsc::Receiver<Vec<u8>>,
-) -> io::Result<()> {
-    while let Some(frame) = frames.recv().await {
-        writer.write_all(&frame).await?;
-        writer.flush().await?;
-    }
-    writer.shutdown().await
 }
 
 async fn send_heartbeats(client: Arc<Client>, every: Duration) {

@@ -3,7 +3,7 @@
 //! not supported.
 
 use http::{
-    HeaderMap, Method, Request, Version,
+    HeaderMap, HeaderValue, Method, Request, Version,
     header::{EXPECT, HOST, TRANSFER_ENCODING},
     uri::{Authority, Uri},
 };
@@ -24,11 +24,10 @@ pub(super) fn check<B>(request: &Request<B>) -> Result<(), Refusal> {
     {
         return Err(Refusal::malformed("the transfer coding is not `chunked`"));
     }
-    match headers.get(EXPECT) {
-        Some(value) if !value.as_bytes().eq_ignore_ascii_case(b"100-continue") => {
-            Err(Refusal::expectation())
-        }
-        _ => Ok(()),
+    let is_known = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"100-continue");
+    match headers.get_all(EXPECT).iter().all(is_known) {
+        true => Ok(()),
+        false => Err(Refusal::expectation()),
     }
 }
 
@@ -135,5 +134,7 @@ mod tests {
         assert_eq!(with(&[(coding, "gzip, chunked")]), 400);
         assert_eq!(with(&[(coding, "chunked"), (coding, "chunked")]), 400);
         assert_eq!(with(&[("expect", "wonders")]), 417);
+        let known = ("expect", "100-continue");
+        assert_eq!(with(&[known, ("expect", "wonders")]), 417);
     }
 }

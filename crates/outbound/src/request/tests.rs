@@ -44,6 +44,26 @@ fn allowed_hosts_are_reached_and_redirects_are_answers() {
 }
 
 #[test]
+fn a_long_answer_is_refused_or_cut() {
+    for cuts_body in [false, true] {
+        let (port, served) = server();
+        let client = Outbound::new(&Settings {
+            allowed_hosts: vec![format!("127.0.0.1:{port}")],
+            allow_private_addresses: true,
+            max_bytes: 4,
+            cuts_body,
+            ..Settings::default()
+        });
+        let answer = client.send("GET", &format!("http://127.0.0.1:{port}/"), &[], b"");
+        match cuts_body {
+            true => assert_eq!(answer.expect("an answer").body, b"GET "),
+            false => assert!(matches!(answer, Err(Error::TooLong(4))), "{answer:?}"),
+        }
+        assert_eq!(served.join().ok(), Some(1));
+    }
+}
+
+#[test]
 fn nothing_else_is_reached() {
     let (port, served) = server();
     let url = format!("http://localhost:{port}/");

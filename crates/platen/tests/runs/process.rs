@@ -252,6 +252,19 @@ impl Service {
         assert_eq!(published.status, 200, "{published:?}");
     }
 
+    /// Stores another version of a flow, and publishes it.
+    #[track_caller]
+    pub fn publish_again(&self, flow: &Json, version: u32) {
+        let key = flow["key"].as_str().unwrap();
+        let request = self.agent.put(format!("{}/flows/{key}", self.url));
+        let request = request.header("content-type", "application/json");
+        let request = request.header("if-match", format!("\"{version}\""));
+        let stored = request.send(flow.to_string()).unwrap();
+        assert_eq!(stored.status(), 200);
+        let published = self.post(&format!("/flows/{key}/publication"), &json!({}));
+        assert_eq!(published.status, 200, "{published:?}");
+    }
+
     #[track_caller]
     pub fn run(&self, id: &str) -> Json {
         let answer = self.get(&format!("/runs/{id}"));

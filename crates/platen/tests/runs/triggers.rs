@@ -5,7 +5,7 @@ use std::{
     net::{TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
 
@@ -21,6 +21,8 @@ use crate::{
 struct News {
     host: String,
     items: Arc<Mutex<Vec<Json>>>,
+    /// Whether answers have a list.
+    is_ready: Arc<AtomicBool>,
     asked: Arc<AtomicU32>,
 }
 
@@ -30,12 +32,17 @@ impl News {
         let news = Self {
             host: listener.local_addr().unwrap().to_string(),
             items: Arc::default(),
+            is_ready: Arc::new(AtomicBool::new(true)),
             asked: Arc::default(),
         };
         let (items, asked) = (Arc::clone(&news.items), Arc::clone(&news.asked));
+        let is_ready = Arc::clone(&news.is_ready);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let items = json!({"items": *items.lock().unwrap()});
+                let items = match is_ready.load(Ordering::SeqCst) {
+                    true => json!({"items": *items.lock().unwrap()}),
+                    false => json!({"status": "starting"}),
+                };
                 tell(&stream, &items);
                 asked.fetch_add(1, Ordering::SeqCst);
             }
@@ -49,13 +56,17 @@ impl News {
 
     /// Publishes a flow that asks for the news each second, and answers with their names.
     fn publish_flow(&self, service: &Service) {
-        let url = format!("http://{}/news", self.host);
-        service.publish_whole(&json!({
+        service.publish_whole(&self.flow("news"));
+    }
+
+    fn flow(&self, path: &str) -> Json {
+        let url = format!("http://{}/{path}", self.host);
+        json!({
             "kind": "flow", "key": "news", "name": "News",
             "trigger": {"type": "poll", "everySeconds": 1, "request": {"method": "GET", "url": url},
                 "items": "body.items", "id": "id"},
             "steps": [{"name": "reply", "type": "respond", "body": "{{ trigger.item.name }}"}],
-        }));
+        })
     }
 
     /// Waits until what is there now has been asked for, and what came of it before is done.
@@ -130,6 +141,55 @@ fn a_poll_starts_one_run_for_each_new_item() {
     assert_eq!(told(&service, 3), ["ex", "three", "two"]);
     news.wait_for_looks(2);
     assert_eq!(told(&service, 3).len(), 3, "it remembers over a restart");
+}
+
+#[test]
+fn what_is_there_when_a_list_is_first_seen_is_no_news() {
+    let news = News::start();
+    news.is_ready.store(false, Ordering::SeqCst);
+    news.add(json!({"id": 1, "name": "old"}));
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[("FLOW_ALLOWED_HOSTS", news.host.as_str())]);
+    news.publish_flow(&service);
+    news.wait_for_looks(2);
+    news.is_ready.store(true, Ordering::SeqCst);
+    news.wait_for_looks(3);
+    assert_eq!(runs(&service), Vec::<Json>::new(), "it was there before");
+    news.add(json!({"id": 2, "name": "two"}));
+    assert_eq!(told(&service, 1), ["two"]);
+    // Another address has another list, where everything is old.
+    service.publish_again(&news.flow("archive"), 1);
+    news.wait_for_looks(3);
+    assert_eq!(told(&service, 1), ["two"]);
+    news.add(json!({"id": 3, "name": "three"}));
+    assert_eq!(told(&service, 2), ["three", "two"]);
+}
+
+#[test]
+fn a_silent_address_is_asked_once_at_a_time() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    let asked = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        for stream in listener.incoming().flatten() {
+            kept.push(stream);
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[("FLOW_ALLOWED_HOSTS", host.as_str())]);
+    service.publish_whole(&json!({
+        "kind": "flow", "key": "news", "name": "News",
+        "trigger": {"type": "poll", "everySeconds": 1, "items": "body", "id": "id",
+            "request": {"method": "GET", "url": format!("http://{host}/")}},
+        "steps": [{"name": "reply", "type": "respond", "body": 1}],
+    }));
+    wait_until("somebody asks", || asked.load(Ordering::SeqCst) > 0);
+    // Three more would be due.
+    std::thread::sleep(std::time::Duration::from_millis(3_500));
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use super::{
     load::LoadedFlow,
     task::{Services, StepExecutor, StepHost, kind},
 };
-use crate::{clock::now, mask::Mask};
+use crate::{clock::now, depth, mask::Mask};
 
 /// How often a waiting run checks for cancellation: soon enough for a person, at no measurable
 /// cost.
@@ -259,9 +259,15 @@ impl RunExecutor<'_> {
             }
             Command::Respond { path, answer } => {
                 // The caller gets its bytes: what is none would be a failure of the service.
-                if answer["body"].get(MARK).is_some()
-                    && let Err(error) = File::of_value(&answer["body"])
-                {
+                let file = match answer["body"].get(MARK) {
+                    Some(_) => File::of_value(&answer["body"]).map(drop),
+                    None => Ok(()),
+                };
+                let mut parts = ["headers", "body"].iter();
+                let shallow = parts.try_for_each(|part| {
+                    depth::check(&answer[*part], Code::InvalidInput, "the answer")
+                });
+                if let Err(error) = shallow.and(file) {
                     let at_ms = now().as_millis() as u64;
                     self.record_entry(Entry::Failed { path, error, at_ms })?;
                     return Ok(None);
@@ -346,6 +352,7 @@ impl RunExecutor<'_> {
         let step = self.machine.step(&attempt.task.step);
         let durable = step.is_some_and(|step| kind(step).has_effects());
         let result = attempt.result.and_then(|done| {
+            depth::check(&done.output, Code::InvalidData, "the output of the step")?;
             self.held.add(of_value(&done.output))?;
             Ok(done)
         });

@@ -21,6 +21,7 @@ use serde_json::{Value as Json, json, value::RawValue};
 use sha2::{Digest, Sha256};
 
 use super::{Limit, Tools, builtin_actions};
+use crate::depth;
 
 /// The longest text that a step keeps of an answer.
 pub(super) const MAX_VALUE_BYTES: usize = 10 << 20;
@@ -323,6 +324,7 @@ impl StepExecutor<'_> {
             StoreOperation::Get => Ok(store.get(scope, key).map_err(failed)?.unwrap_or_default()),
             StoreOperation::Put => {
                 let value = input["value"].clone();
+                depth::check(&value, Code::InvalidInput, "the value")?;
                 store.put(scope, key, Some(value.clone())).map_err(failed)?;
                 Ok(value)
             }

@@ -151,8 +151,8 @@ pub trait RunStore: Send + Sync {
     /// [`crate::Error::NotFound`].
     fn get(&self, id: String) -> StoreFuture<'_, Run>;
 
-    /// The head of a run: its values of more than [`MAX_HEAD_BYTES`] are empty. A run may have hundreds of
-    /// megabytes of output: who does not need them reads only the head.
+    /// The head of a run: its values of more than [`MAX_HEAD_BYTES`] are empty, and it has no trace. A run may have
+    /// hundreds of megabytes of output: read the head where they are not needed.
     ///
     /// # Errors
     /// [`crate::Error::NotFound`].

@@ -84,6 +84,14 @@ enum Level {
 /// Routes that other crates add.
 const EXTENSIONS: &[ExtensionFactory] = &[platen_gotenberg::extension, bench_page::extension];
 
+/// Threads for work that blocks. A run and a deferred request hold one as long as they take, and what they ask
+/// for needs others: pages, deliveries, polls, reads of the database.
+fn blocking_threads(config: &Config) -> usize {
+    let runs = u64::from(config.flow.slots) + u64::from(config.webhook.max_queue);
+    let asked = u64::from(config.max_concurrent_pages) + runs;
+    usize::try_from(runs + asked + 64).unwrap_or(usize::MAX)
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let config = configuration::load(arguments.config.as_deref(), flags(arguments))?;
@@ -105,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .worker_threads(config.threads as usize)
-        .max_blocking_threads((config.max_concurrent_pages + config.flow.slots) as usize + 32)
+        .max_blocking_threads(blocking_threads(&config))
         .build()
         .map_err(|error| Failure::internal(&error))?;
     let result = runtime.block_on(platen_server::serve(config, EXTENSIONS));

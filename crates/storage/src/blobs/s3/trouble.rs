@@ -4,7 +4,10 @@ use std::{io, time::Duration};
 
 use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 use platen_outbound::TlsRefusal;
-use ureq::{Body, http::Response};
+use ureq::{
+    Body,
+    http::{Method, Response},
+};
 
 use crate::blobs::BlobError;
 
@@ -46,6 +49,8 @@ pub(super) struct ErrorAnswer {
     /// By how many seconds the clock of this machine is ahead of the server's.
     skew_seconds: i64,
     retry_after: Option<Duration>,
+    /// Whether it is the answer to HEAD, which has no body and so no code.
+    is_of_head: bool,
 }
 
 impl Trouble {
@@ -72,11 +77,12 @@ impl Trouble {
     }
 
     /// What an answer means that is not a success. Reads its body.
-    pub(super) fn of_answer(response: Response<Body>) -> Self {
+    pub(super) fn of_answer(response: Response<Body>, method: &Method) -> Self {
         let (parts, mut body) = response.into_parts();
         let text = |name: &str| parts.headers.get(name)?.to_str().ok();
         let mut answer = ErrorAnswer {
             status: parts.status.as_u16(),
+            is_of_head: *method == Method::HEAD,
             region: text("x-amz-bucket-region").map(str::to_owned),
             skew_seconds: text("date").and_then(time_of).map_or(0, skew),
             retry_after: text("retry-after")
@@ -107,6 +113,7 @@ impl Trouble {
             Self::Broken(_) => true,
             Self::Answer(answer) => {
                 matches!(answer.status, 408 | 409 | 429 | 500 | 502 | 503 | 504)
+                    || (answer.status == 404 && answer.code.is_empty() && !answer.is_of_head)
                     // The content was changed on its way, or did not arrive whole.
                     || matches!(
                         &*answer.code,
@@ -122,9 +129,10 @@ impl Trouble {
 
     /// Whether there is no such object.
     pub(super) fn is_absence(&self) -> bool {
-        // An answer to HEAD has no code.
-        matches!(self, Self::Answer(answer)
-            if answer.status == 404 && matches!(&*answer.code, "NoSuchKey" | "NotFound" | ""))
+        // A proxy says 404 without a code of S3 while the server behind it is away.
+        matches!(self, Self::Answer(answer) if answer.status == 404
+            && (matches!(&*answer.code, "NoSuchKey" | "NotFound")
+                || (answer.code.is_empty() && answer.is_of_head)))
     }
 
     /// Whether the object is there already (RFC 9110, section 13.1.2).
@@ -294,6 +302,15 @@ mod tests {
             blob_error(answer(404, "NoSuchKey")),
             BlobError::NotFound
         ));
+        assert!(matches!(
+            blob_error(answer(404, "")),
+            BlobError::Unavailable(_)
+        ));
+        let head = ErrorAnswer {
+            is_of_head: true,
+            ..answer(404, "")
+        };
+        assert!(matches!(blob_error(head), BlobError::NotFound));
         assert!(Trouble::Answer(Box::new(answer(412, ""))).is_presence());
     }
 

@@ -151,6 +151,7 @@ impl Wire {
         (until_answer, whole): (Duration, Duration),
     ) -> Result<Response<Body>, Trouble> {
         let request = request.map_err(|error| Trouble::Broken(error.to_string()))?;
+        let method = request.method().clone();
         let request = self.agent.configure_request(request);
         let request = request
             .timeout_recv_response(Some(until_answer))
@@ -158,7 +159,7 @@ impl Wire {
             .build();
         match self.agent.run(request) {
             Ok(response) if response.status().is_success() => Ok(response),
-            Ok(response) => Err(Trouble::of_answer(response)),
+            Ok(response) => Err(Trouble::of_answer(response, &method)),
             Err(error) => Err(Trouble::of_transport(&error)),
         }
     }

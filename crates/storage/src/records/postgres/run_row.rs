@@ -20,7 +20,7 @@ pub(super) const ALL: &str = "r.number, r.id, r.flow, r.lane, r.deadline_ms, r.v
 
 /// The same columns of the head of a run. The length of a value is known without reading it.
 pub(super) static HEAD: LazyLock<String> = LazyLock::new(|| {
-    let mut columns = ALL.to_owned();
+    let mut columns = ALL.replace("r.trace", "NULL::text");
     for long in [
         "r.definition",
         "r.trigger_payload",
