@@ -8,8 +8,12 @@ pub(crate) fn is_for_leader<B>(request: &Request<B>) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
     match first.unwrap_or_default() {
         "flows" | "webhooks" | "runs" | "workers" | "pieces" | "keys" => true,
-        // It enters who signs in.
-        "studio" => path.ends_with("/sign-in/callback"),
+        // It enters who gets a token and who signs in, and knows a new key first.
+        "auth" => true,
+        "studio" => {
+            let is_sign_in = path.ends_with("/session") && *request.method() == Method::POST;
+            is_sign_in || path.ends_with("/sign-in/callback")
+        }
         "assets" => !matches!(*request.method(), Method::GET | Method::HEAD),
         "templates" => {
             let reads = ["/validate", "/diff"].iter().any(|end| path.ends_with(end));
@@ -49,6 +53,8 @@ mod tests {
             asks("POST", "/webhooks/a/sync") && asks("GET", "/runs") && asks("PUT", "/pieces/a/1")
         );
         assert!(asks("GET", "/studio/sign-in/callback?code=1") && !asks("GET", "/studio"));
+        assert!(asks("POST", "/studio/session") && !asks("GET", "/studio/session"));
+        assert!(asks("POST", "/auth/editor-token"));
         assert!(asks("PUT", "/assets/a") && !asks("GET", "/assets/a"));
         assert!(asks("GET", "/keys") && asks("DELETE", "/keys/a"));
         assert!(asks("POST", "/render?async=true") && asks("POST", "/render/pdf?a&async"));

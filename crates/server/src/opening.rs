@@ -107,7 +107,9 @@ pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Servic
         config.s3.is_piece_redirected,
     );
     let is_tls = |bind: &Bind| matches!(bind, Bind::Tls { .. });
-    let sessions = Sessions::new(Arc::clone(&files.key), config.bind.iter().all(is_tls));
+    let public_url = config.results.public_url.as_deref().unwrap_or_default();
+    let is_secure = config.bind.iter().all(is_tls) || public_url.starts_with("https:");
+    let sessions = Sessions::new(Arc::clone(&files.key), is_secure);
     let metrics = Arc::new(Metrics::default());
     let results = Results::new(&config, files.results, files.key, Arc::clone(&metrics));
     let signatures = config.signature.open().map_err(Error::Config)?;

@@ -11,6 +11,19 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 
+/// Whether browsers may run scripts of a document of this media type: in the origin of the service only with a policy
+/// that forbids it.
+pub fn is_active(media_type: &str) -> bool {
+    let media_type = media_type.to_ascii_lowercase();
+    // Those of Office Open XML are archives, if nothing else stands beside them.
+    let is_plain = |it: u8| it.is_ascii_alphanumeric() || b"/.+-".contains(&it);
+    let is_archive = media_type.starts_with("application/vnd.openxmlformats-officedocument.")
+        && !media_type.ends_with("+xml")
+        && media_type.bytes().all(is_plain);
+    let mut kinds = ["html", "svg", "xml", "xsl", "rdf", "multipart"].iter();
+    !is_archive && kinds.any(|kind| media_type.contains(kind))
+}
+
 /// A response whose body the connection sends in the most efficient way.
 pub fn delivered(body: Delivered) -> Response {
     platen_delivery::BodyHandle::attach(Response::new(body)).map(Body::new)
@@ -84,4 +97,25 @@ pub fn content_disposition(
 ) -> Result<HeaderValue, Problem> {
     HeaderValue::from_str(&platen_render::content_disposition(name, disposition))
         .map_err(|_| Problem::internal("Content-Disposition cannot be written"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_types_of_archives_are_passive() {
+        let archive = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+        assert!(!is_active(archive) && !is_active("application/pdf") && !is_active("text/plain"));
+        for other in [
+            "TEXT/HTML; x=openxmlformats",
+            "application/openxmlformats+xml",
+            &format!("{archive},text/html"),
+            &format!("{archive}.main+xml"),
+            "text/rdf",
+            "multipart/x-mixed-replace; boundary=a",
+        ] {
+            assert!(is_active(other), "{other}");
+        }
+    }
 }

@@ -186,6 +186,7 @@ fn mount_flows(mounted: &mut Mounted, services: &Services) {
         intake: Arc::clone(&services.intake),
         keys: Arc::clone(&services.keys),
         metrics: Arc::clone(&services.metrics),
+        origins: services.config.exposure.allowed_origins.clone().into(),
         timeout_ms: services.config.flow.timeout_ms,
     };
     let pieces = PieceApi {

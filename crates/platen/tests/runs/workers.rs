@@ -101,6 +101,38 @@ fn steps_in_a_worker_reach_what_the_app_keeps() {
 }
 
 #[test]
+fn what_is_nested_too_deep_ends_no_worker() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &SHORT_LEASE);
+    service.publish(
+        "f",
+        &json!([{"name": "reply", "type": "respond", "body": "{{ trigger.body }}"}]),
+    );
+    let deep =
+        "export default () => { let v = 1; for (let i = 0; i < 110; i++) v = [v]; return v; }";
+    service.publish(
+        "deep",
+        &json!([{"name": "deep", "type": "code", "source": deep}]),
+    );
+    let _worker = service.worker(1, &[]);
+    let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
+    let answer = service.post("/webhooks/f/sync", &nested(90));
+    assert_eq!((answer.status, answer.json()), (200, nested(90)));
+    for levels in [101, 120, 126] {
+        let answer = service.post("/webhooks/f/sync", &nested(levels));
+        assert_eq!(answer.status, 400, "{levels}: {answer:?}");
+        assert!(answer.text.contains("deeper than 100"), "{answer:?}");
+    }
+    let run = service.until(&start_flow(&service, "deep"), &ENDS);
+    assert_eq!(
+        (&run["state"], &run["deaths"]),
+        (&json!("failed"), &json!(0))
+    );
+    let answer = service.post("/webhooks/f/sync", &nested(1));
+    assert_eq!(answer.status, 200, "the worker is still there");
+}
+
+#[test]
 fn a_worker_without_the_token_or_of_another_protocol_gets_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::start(folder.path(), &SHORT_LEASE);

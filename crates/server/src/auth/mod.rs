@@ -139,13 +139,21 @@ impl Keys {
     fn of_token(&self, token: &[u8]) -> Option<Arc<Identity>> {
         let now = u64::try_from(now_unix_ms() / 1_000).unwrap_or_default();
         let grant = self.editor.as_ref()?.read(token, now)?;
-        let (issuer, scopes) = match grant.issuer.as_str() {
+        let (issuer, scopes, number, limit) = match grant.issuer.as_str() {
             // It was made while there were no keys.
-            "" if !self.are_needed() => ("anonymous".to_owned(), Scopes::ALL),
+            "" if !self.are_needed() => {
+                let name = "anonymous".to_owned();
+                (name, Scopes::ALL, number_of("tokens of nobody"), None)
+            }
             "" => return None,
             reference => {
-                let issuer = self.of_reference(reference)?;
-                (issuer.name.clone(), issuer.scopes)
+                let it = self.of_reference(reference)?;
+                (
+                    it.name.clone(),
+                    it.scopes,
+                    it.number,
+                    it.requests_per_minute,
+                )
             }
         };
         let who = match grant.name.as_str() {
@@ -156,10 +164,11 @@ impl Keys {
             name: format!("{who} with an editor token of {issuer}"),
             person: grant.name.clone(),
             scopes: grant.scopes().within(scopes),
-            number: number_of(&format!("{issuer}\n{who}\n{}", grant.template)),
+            // The key chooses names and templates: its tokens count as it does.
+            number,
             reference: String::new(),
             only: Some((grant.template, grant.expires)),
-            requests_per_minute: None,
+            requests_per_minute: limit,
         }))
     }
 
@@ -186,10 +195,18 @@ impl Keys {
     /// The id of the stored key that a request shows, or its session stands for.
     fn shown_id(&self, headers: &HeaderMap) -> Option<String> {
         if let Some(key) = key_of(headers) {
-            return stored::id_of(&key).map(str::to_owned);
+            let known = stored::id_of(&key).map(str::to_owned);
+            return known.or_else(|| self.issuer_of(&key));
         }
         let session = self.sessions.as_ref()?.fingerprint(headers)?;
         session.strip_prefix(STORED).map(str::to_owned)
+    }
+
+    /// The id of the stored key that made an editor token.
+    fn issuer_of(&self, token: &[u8]) -> Option<String> {
+        let now = u64::try_from(now_unix_ms() / 1_000).unwrap_or_default();
+        let grant = self.editor.as_ref()?.read(token, now)?;
+        grant.issuer.strip_prefix(STORED).map(str::to_owned)
     }
 
     /// True if a request shows a cookie, but no key.

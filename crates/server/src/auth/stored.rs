@@ -36,6 +36,8 @@ pub(super) const STORED: &str = "key-";
 const ID_BYTES: usize = 8;
 /// Interval of the notes of last uses, and of the requests of a key that the leader must see.
 const NOTE_INTERVAL: Duration = Duration::from_secs(15);
+/// How long a request waits for the keys to be read.
+const MAX_LOOK: Duration = Duration::from_secs(2);
 
 /// The keys of the store.
 pub(crate) struct StoredKeys {
@@ -170,10 +172,18 @@ impl StoredKeys {
 
     /// Looks at the store before a request that shows one of its keys, where no signal tells.
     pub(super) async fn look_before_request(&self) {
-        if self.is_follower
-            && let Err(error) = self.look().await
-        {
-            tracing::warn!(%error, "API keys were not read; those known before stay valid");
+        if !self.is_follower {
+            return;
+        }
+        // Requests wait for each other here.
+        match tokio::time::timeout(MAX_LOOK, self.look()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "API keys were not read; those known before stay valid");
+            }
+            Err(_) => {
+                tracing::warn!("API keys were not read in time; those known before stay valid");
+            }
         }
     }
 

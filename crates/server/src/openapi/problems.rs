@@ -17,7 +17,7 @@ const PROBLEMS: [(u16, &str, &str); 20] = [
     (410, "Gone", "The link has expired."),
     (412, "PreconditionFailed", "Another version is current; ETag names it."),
     (413, "ContentTooLarge", "The body is too large."),
-    (415, "UnsupportedMediaType", "The body is not JSON."),
+    (415, "UnsupportedMediaType", "The body is not JSON where it must be, or it has a Content-Encoding."),
     (422, "UnprocessableContent", "The template or the data has errors, all listed in `diagnostics`; or the document cannot be processed or would exceed a limit."),
     (428, "PreconditionRequired", "If-Match is missing."),
     (429, "TooManyRequests", "Too many requests per minute; retry after the time in Retry-After."),

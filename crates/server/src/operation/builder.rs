@@ -91,7 +91,8 @@ impl<S> Route<S> {
     /// Answers with ranges of a document, and 412 if its tag is not that of `If-Match`.
     pub fn ranged(self) -> Self {
         let [range, if_range] = parameter::RANGES;
-        self.parameter(header(range))
+        self.parameter(header(parameter::IF_UNCHANGED))
+            .parameter(header(range))
             .parameter(header(if_range))
             .answer(206, super::binary(&["*/*"]))
             .answer(412, Content::default())
@@ -140,7 +141,7 @@ impl<S> Route<S> {
             204 => "Done; no content.",
             206 => "The asked ranges; several as `multipart/byteranges`.",
             304 => "The client has the current content.",
-            412 => "The document does not have a tag of `If-Match`.",
+            412 => "The document has none of the tags in If-Match.",
             416 => "The document has none of the asked ranges; Content-Range has its size.",
             _ if content.is_file() => "The document.",
             _ => "Success.",

@@ -137,7 +137,7 @@ impl Operation {
             statuses.extend([400, 404]);
         }
         if let Some(body) = &self.body {
-            // 415 for a Content-Encoding that is not known.
+            // 415 for a Content-Encoding.
             statuses.extend([400, 408, 413, 415, 503]);
             if body.content.is_typed() {
                 statuses.extend([422, 503, 504]);

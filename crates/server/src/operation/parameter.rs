@@ -78,6 +78,11 @@ pub const IF_NONE_MATCH: (&str, &str) = (
     "If-None-Match",
     "ETags that the client has; 304 if one of them is current.",
 );
+/// Content that the client expects.
+pub const IF_UNCHANGED: (&str, &str) = (
+    "If-Match",
+    "ETags, one of which the document must have; 412 otherwise.",
+);
 /// Headers of range requests.
 pub const RANGES: [(&str, &str); 2] = [
     (

@@ -6,7 +6,7 @@ use platen_fault::Code;
 use platen_signing::LinkKey;
 
 use super::now;
-use crate::problem::Problem;
+use crate::{problem::Problem, respond::is_active};
 
 /// Path prefix of results.
 const PATH: &str = "/results/";
@@ -87,8 +87,7 @@ impl ResultLink {
     /// Whether browsers may run scripts of the document: it is served only with a policy that
     /// forbids that.
     pub(crate) fn is_active(&self) -> bool {
-        let mut kinds = ["text/html", "image/svg+xml"].iter();
-        kinds.any(|kind| self.media_type.starts_with(kind))
+        is_active(&self.media_type)
     }
 
     /// Seconds until the link expires.

@@ -76,6 +76,7 @@ pub(crate) fn routes() -> Vec<Route<PieceApi>> {
             .parameter(path("digest", string(), "Digest of the archive."))
             .parameter(query("expires", json!({"type": "integer"}), about_expires))
             .parameter(query("signature", string(), "Signature of the link."))
+            .conditional()
             .ranged()
             .answer(200, binary(&["application/zip"]))
             .answer(307, operation::Content::default())

@@ -84,7 +84,11 @@ impl TemplateRepository {
             Err(Error::NotFound) => Vec::new(),
             Err(error) => return Err(self.problem(&error)),
         };
-        let is_known = |one: &Wanted| known.iter().any(|other| other.template == one.template);
+        // A later version is what the template would get from who keeps it; earlier ones are history.
+        let is_known = |one: &Wanted| {
+            let mut known = known.iter();
+            known.any(|it| it.template == one.template && it.version <= one.version)
+        };
         match asked.into_iter().find(|one| !is_known(one)) {
             Some(other) => Err(Problem::new(
                 Code::Forbidden,

@@ -103,6 +103,7 @@ fn worker_routes() -> Vec<Route<AssetApi>> {
             .summary("For workers: reads an asset.")
             .parameter(query("version", number, about_version))
             .conditional()
+            .ranged()
             .answer(200, binary(&MEDIA_TYPES))
             .answer_headers(&[TAG])
             .problems(&[403]),

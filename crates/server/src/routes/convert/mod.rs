@@ -39,7 +39,7 @@ use crate::{
     metrics::Metrics,
     problem::Problem,
     rendering::libreoffice::LibreOffice,
-    respond::content_disposition,
+    respond::{content_disposition, is_active},
     results::{FileName, OutputRequest, Results},
 };
 
@@ -262,10 +262,7 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
     ] {
         headers.insert(HeaderName::from_static(name), text(value)?);
     }
-    if ["html", "svg", "xml"]
-        .iter()
-        .any(|it| format.media_type.contains(it))
-    {
+    if is_active(&format.media_type) {
         // A document of an untrusted client must not run scripts in this origin.
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }

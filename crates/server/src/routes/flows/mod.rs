@@ -1,5 +1,6 @@
 //! Flows: versioned like templates, published, and started.
 
+mod answer;
 pub(crate) mod captured;
 mod content;
 pub(crate) mod declaration;
@@ -31,6 +32,8 @@ pub(crate) struct FlowApi {
     pub(crate) intake: Arc<Intake>,
     pub(crate) keys: Arc<Keys>,
     pub(crate) metrics: Arc<Metrics>,
+    /// `CORS_ALLOWED_ORIGINS`.
+    pub(crate) origins: Arc<[String]>,
     /// Longest wait of a caller for the response of a run. Milliseconds.
     pub(crate) timeout_ms: u64,
 }

@@ -18,9 +18,10 @@ use tokio::sync::Semaphore;
 use super::{
     super::extract::{KeyPath, MAX_PAGE, Query},
     FlowApi,
+    answer::answer_of,
     captured::Capture,
     view::{Details, RunDocument, RunList, state},
-    webhook::{answer_of, checked},
+    webhook::{checked, shallow},
 };
 use crate::{
     accepted_run::{idempotency_key, response as accepted},
@@ -65,7 +66,7 @@ pub(crate) async fn create_run(
         true => Json::Null,
         false => body::parse(&bytes)?,
     };
-    let trigger = checked(&api.slots, &flow, trigger).await?;
+    let trigger = checked(&api.slots, &flow, shallow(trigger)?).await?;
     let request = Request {
         flow,
         lane: Lane::Async,
@@ -133,7 +134,8 @@ pub(crate) async fn list_runs(
     Ok(json(StatusCode::OK, &list))
 }
 
-/// Runs that are read with their output and their steps at a time: both may have hundreds of megabytes.
+/// Runs that are read with their outputs, and written as a response, at a time: they may have hundreds of
+/// megabytes.
 static READS: Semaphore = Semaphore::const_new(2);
 
 /// Returns a run with its steps.
@@ -175,6 +177,7 @@ pub(crate) async fn get_run_output(
     State(api): State<FlowApi>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
+    let _turn = READS.acquire().await;
     let run = api.flows.dispatcher.get(&id).await?;
     let Some(answer) = Answer::of(&run) else {
         let detail = format!("the run is {}; try again later", run.state.as_str());
@@ -267,7 +270,7 @@ pub(crate) async fn call_run_back(
     };
     api.flows
         .dispatcher
-        .call_back(&id, &token, query.step, payload)
+        .call_back(&id, &token, query.step, shallow(payload)?)
         .await?;
     Ok(accepted(&id, true))
 }

@@ -54,7 +54,7 @@ pub(crate) struct RunDocument {
     #[serde(skip_serializing_if = "Json::is_null")]
     #[schemars(default)]
     pub(crate) times: Json,
-    /// Why it failed: `code`, `message` and `step`.
+    /// Why it failed: `code`, `message` and `step`; lists have it of runs with short outputs.
     #[serde(skip_serializing_if = "Json::is_null")]
     #[schemars(default)]
     pub(crate) error: Json,

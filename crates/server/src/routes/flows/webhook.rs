@@ -1,4 +1,4 @@
-//! Webhook requests that start flows, and the responses of flows.
+//! Webhook requests that start flows.
 
 use std::{
     sync::Arc,
@@ -12,25 +12,22 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper::{
-    HeaderMap, StatusCode,
-    header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
+    HeaderMap, Method,
+    header::{CONTENT_TYPE, HeaderValue, LOCATION},
 };
 use platen_fault::{Code, Resource, Stage};
 use platen_flow::model::Trigger;
-use platen_runs::{Answer, FlowVersion, Lane, Receipt, Request, RunState};
+use platen_runs::{FlowVersion, Lane, MAX_VALUE_DEPTH, Receipt, Request, is_too_deep};
 use serde_json::{Map, Value as Json, json};
 
-use super::{
-    super::{extract::KeyPath, render::response::POLICY},
-    FlowApi,
-};
+use super::{super::extract::KeyPath, FlowApi, answer::answer_of};
 use crate::{
     accepted_run::{RUN_ID, add_run, idempotency_key, response as accepted},
     auth::{Access, Scope},
     intake::body,
     problem::Problem,
     rendering::slots::Slots,
-    respond,
+    session,
 };
 
 /// Headers hidden from flows.
@@ -157,7 +154,7 @@ async fn accept(
     });
     // Callers without a key must not learn which flows exist.
     if !open {
-        api.keys.check(headers, Access::scope(Scope::Render))?;
+        admit(api, headers)?;
     }
     let flow = flow?;
     if !matches!(flow.loaded.flow().trigger, Trigger::Webhook { .. }) {
@@ -169,7 +166,7 @@ async fn accept(
         true => body::weighed_trigger(&api.intake, bytes, room).await?,
         false => (bytes, room),
     };
-    let content = content(headers, &bytes)?;
+    let content = shallow(content(headers, &bytes)?)?;
     let content = checked(&api.slots, &flow, content)
         .await
         .map_err(|problem| {
@@ -205,6 +202,18 @@ async fn accept(
     })
 }
 
+/// Checks who starts a flow that is not open.
+fn admit(api: &FlowApi, headers: &HeaderMap) -> Result<(), Problem> {
+    if !api.keys.are_needed() {
+        session::check_page(&Method::POST, headers, &api.origins)?;
+    }
+    if api.keys.is_session(headers) {
+        session::check_origin(&Method::POST, headers)?;
+    }
+    let checked = api.keys.check(headers, Access::scope(Scope::Render));
+    checked.map(drop)
+}
+
 /// Validates trigger input against the flow's schema. Validation may take long: it runs off the
 /// async threads, with the limits of a rendering.
 pub(super) async fn checked(
@@ -221,6 +230,17 @@ pub(super) async fn checked(
         mistakes => Err(Problem::mistakes(mistakes)),
     };
     slots.check(check).await
+}
+
+/// Refuses a value that is nested too deep for a run.
+pub(super) fn shallow(value: Json) -> Result<Json, Problem> {
+    if !is_too_deep(&value) {
+        return Ok(value);
+    }
+    let detail = format!(
+        "the body nests lists and objects deeper than {MAX_VALUE_DEPTH} levels: nest them less, or send them as text"
+    );
+    Err(Problem::new(Code::InvalidRequest, detail))
 }
 
 /// Whether a body is parsed as JSON. Many clients send JSON without its media type.
@@ -289,143 +309,6 @@ fn visible(headers: &HeaderMap) -> Map<String, Json> {
         .collect()
 }
 
-/// The response of a run, or a problem if it ended without one.
-pub(super) fn answer_of(
-    answer: &Answer,
-    ingress_us: u64,
-    arrived: Instant,
-) -> Result<Response, Problem> {
-    let details: Json = serde_json::from_slice(&answer.details).unwrap_or_default();
-    let given = answer.answer.as_deref().map(serde_json::from_slice::<Json>);
-    let mut response = match (given, answer.state) {
-        (Some(Ok(given)), _) => given_answer(&given)?,
-        (_, RunState::Succeeded) => value_response(StatusCode::OK, &details["output"])?,
-        (_, state) => return Err(failure(state, &details)),
-    };
-    let times = &details["times"];
-    let milliseconds = |value: u64| value as f64 / 1e3;
-    let of = |name: &str| milliseconds(times[name].as_u64().unwrap_or_default());
-    let timing = format!(
-        "ingress;dur={:.3}, queue;dur={:.3}, provision;dur={:.3}, run;dur={:.3}, total;dur={:.3}",
-        milliseconds(ingress_us),
-        of("queueUs"),
-        of("provisionUs"),
-        of("runUs"),
-        milliseconds(arrived.elapsed().as_micros() as u64),
-    );
-    if let Ok(timing) = HeaderValue::from_str(&timing) {
-        response.headers_mut().insert("server-timing", timing);
-    }
-    Ok(response)
-}
-
-fn failure(state: RunState, details: &Json) -> Problem {
-    let error = &details["error"];
-    let message = error["message"]
-        .as_str()
-        .unwrap_or("the run gave no answer");
-    let detail = match error["step"].as_str() {
-        Some(step) => format!("step `{step}`: {message}"),
-        None => message.to_owned(),
-    };
-    let code = match state {
-        RunState::Cancelled => Code::Cancelled,
-        RunState::TimedOut if error["stage"] == Stage::Queue.as_str() => {
-            Code::Timeout(Stage::Queue)
-        }
-        RunState::TimedOut => Code::Timeout(Stage::Run),
-        RunState::Dead => Code::DeadLettered,
-        _ => Code::RunFailed,
-    };
-    Problem::new(code, detail)
-}
-
-/// The response of a `respond` step.
-fn given_answer(given: &Json) -> Result<Response, Problem> {
-    let status = given["status"]
-        .as_u64()
-        .and_then(|status| u16::try_from(status).ok());
-    let status = status.and_then(|status| StatusCode::from_u16(status).ok());
-    let mut response = value_response(status.unwrap_or(StatusCode::OK), &given["body"])?;
-    let fields = given["headers"].as_object().into_iter().flatten();
-    for (name, value) in fields {
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        let name = HeaderName::try_from(name.as_str());
-        // A flow must not set the headers that frame the message.
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(text))
-            && !["content-length", "transfer-encoding", "connection"].contains(&name.as_str())
-        {
-            response.headers_mut().insert(name, value);
-        }
-    }
-    Ok(response)
-}
-
-/// Converts a value to a body: a file as its bytes, text as is, anything else as JSON.
-pub(super) fn value_response(status: StatusCode, value: &Json) -> Result<Response, Problem> {
-    if let Some(file) = value.get("$file") {
-        let bytes = STANDARD.decode(file["base64"].as_str().unwrap_or_default());
-        let bytes = bytes.map_err(|_| Problem::internal("a file of the flow is no base64"))?;
-        let mut response = Response::new(Body::from(bytes));
-        *response.status_mut() = status;
-        let media_type = file["mediaType"].as_str().unwrap_or_default();
-        let media_type = HeaderValue::from_str(media_type);
-        response.headers_mut().insert(
-            CONTENT_TYPE,
-            media_type.unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream")),
-        );
-        let name = file["name"].as_str().unwrap_or("document");
-        let disposition = serde_json::from_value(file["disposition"].clone()).ok();
-        response.headers_mut().insert(
-            hyper::header::CONTENT_DISPOSITION,
-            respond::content_disposition(name, disposition)?,
-        );
-        describe(file, response.headers_mut());
-        return Ok(response);
-    }
-    if [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&status) {
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = status;
-        return Ok(response);
-    }
-    Ok(match value {
-        Json::String(text) => respond::bytes_of("text/plain; charset=utf-8", status, text.clone()),
-        other => respond::json(status, other),
-    })
-}
-
-/// Adds the document headers of `POST /render` for a file that a step rendered.
-fn describe(file: &Json, headers: &mut HeaderMap) {
-    let Some(warnings) = file["warnings"].as_array() else {
-        return;
-    };
-    let mut set = |name: &'static str, value: String| {
-        // Flows control this value, so it may be invalid in a header.
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(name, value);
-        }
-    };
-    set("x-render-size-bytes", file["sizeBytes"].to_string());
-    if file["pages"].is_u64() {
-        set("x-render-pages", file["pages"].to_string());
-    }
-    if !warnings.is_empty() {
-        let codes = warnings.iter();
-        let codes = codes.map(|warning| warning["code"].as_str().unwrap_or_default());
-        set("x-render-warnings", platen_render::warnings_summary(codes));
-    }
-    let media_type = file["mediaType"].as_str().unwrap_or_default();
-    if ["text/html", "image/svg+xml"]
-        .iter()
-        .any(|kind| media_type.starts_with(kind))
-    {
-        // A document from an untrusted template must not run scripts in this origin.
-        set(CONTENT_SECURITY_POLICY.as_str(), POLICY.to_owned());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -463,13 +346,5 @@ mod tests {
         let both = of("respond-async, wait=10");
         assert!(both.respond_async && both.wait == Some(Duration::from_secs(10)));
         assert_eq!(of("handling=strict"), Prefer::default());
-    }
-
-    #[test]
-    fn answers_are_never_empty_by_accident() {
-        let response = value_response(StatusCode::OK, &Json::Null).unwrap();
-        assert_eq!(response.headers()[CONTENT_TYPE], "application/json");
-        let asked = given_answer(&json!({"status": 204, "body": null})).unwrap();
-        assert_eq!(asked.status(), StatusCode::NO_CONTENT);
     }
 }

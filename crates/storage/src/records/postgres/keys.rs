@@ -108,6 +108,8 @@ impl KeyStore for Keys {
         self.database.write(lane, move |connection| {
             let key = Arc::clone(&key);
             Box::pin(async move {
+                // Numbers are given in the order of commits, or a mark would miss this one.
+                connection.query(LOCK, &[]).await?;
                 let update = "UPDATE api_keys SET number = DEFAULT, name = $3, roles = $4,
                          scopes = $5, requests_per_minute = $6, expires_unix_ms = $7
                      WHERE id = $1 AND number = $2 RETURNING number";
@@ -141,6 +143,7 @@ impl KeyStore for Keys {
         self.database.write(lane, move |connection| {
             let id = Arc::clone(&id);
             Box::pin(async move {
+                connection.query(LOCK, &[]).await?;
                 let delete = "DELETE FROM api_keys WHERE id = $1 RETURNING number";
                 let rows = connection.query(delete, &[&*id]).await?;
                 rows.first().ok_or(Error::NotFound)?;
