@@ -89,12 +89,12 @@ impl<S> Route<S> {
     }
 
     /// Answers with ranges of a document, and 412 if its tag is not that of `If-Match`.
-    pub fn ranged(self) -> Self {
+    pub fn ranged(self, content: Content) -> Self {
         let [range, if_range] = parameter::RANGES;
         self.parameter(header(parameter::IF_UNCHANGED))
             .parameter(header(range))
             .parameter(header(if_range))
-            .answer(206, super::binary(&["*/*"]))
+            .answer(206, content)
             .answer(412, Content::default())
             .answer(416, Content::default())
     }

@@ -59,7 +59,7 @@ pub(crate) fn routes() -> Vec<Route<PieceApi>> {
 .scope(Scope::Read)
             .summary("Reads the archive of a custom action; its digest is the ETag.")
             .conditional()
-            .ranged()
+            .ranged(binary(&["application/zip"]))
             .answer(200, binary(&["application/zip"])),
         named(delete("/pieces/{name}/{version}", delete_piece))
 .scope(Scope::Admin)
@@ -77,7 +77,7 @@ pub(crate) fn routes() -> Vec<Route<PieceApi>> {
             .parameter(query("expires", json!({"type": "integer"}), about_expires))
             .parameter(query("signature", string(), "Signature of the link."))
             .conditional()
-            .ranged()
+            .ranged(binary(&["application/zip"]))
             .answer(200, binary(&["application/zip"]))
             .answer(307, operation::Content::default())
             .answer_is("The archive is in the bucket, at the address in Location (PIECE_REDIRECT).")

@@ -38,7 +38,7 @@ pub(crate) fn routes() -> Vec<Route<Arc<Results>>> {
             .tag(Tag::Render)
             .summary("Reads a stored document by its signed link, which needs no API key.")
             .conditional()
-            .ranged()
+            .ranged(convert::declaration::results())
             .parameter(path("digest", digest, about_digest))
             .parameter(path("name", string(), "File name."))
             .parameter(query("type", string(), "Media type."))

@@ -2,7 +2,7 @@
 
 use std::{
     sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use axum::{Extension, body::Body, extract::State, response::Response};
@@ -35,6 +35,8 @@ const CALLBACK: &str = "/studio/sign-in/callback";
 const MAX_PARAMETER: usize = 8_192;
 /// Most sign-ins that wait for the provider at once.
 pub(crate) const MAX_WAITING: usize = 16;
+/// How long a sign-in waits for its turn. In the order of arrival: nobody keeps others out with many at once.
+const TURN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// State of the handlers.
 #[derive(Clone)]
@@ -153,13 +155,14 @@ fn redirect(place: &str, cookies: impl IntoIterator<Item = Option<HeaderValue>>)
     response
 }
 
-/// Runs a blocking request to the provider, unless too many are running.
+/// Runs a blocking request to the provider, unless too many are running for too long.
 async fn blocking<T: Send + 'static>(
     slots: &Arc<Semaphore>,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let permit = Arc::clone(slots).try_acquire_owned();
-    let permit = permit.map_err(|_| Error::Busy)?;
+    let turn = Arc::clone(slots).acquire_owned();
+    let turn = tokio::time::timeout(TURN_TIMEOUT, turn).await;
+    let permit = turn.ok().and_then(Result::ok).ok_or(Error::Busy)?;
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         work()

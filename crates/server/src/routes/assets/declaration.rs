@@ -64,7 +64,7 @@ pub(crate) fn routes() -> Vec<Route<AssetApi>> {
                 "Version number; by default the current one.",
             ))
             .conditional()
-            .ranged()
+            .ranged(binary(&MEDIA_TYPES))
             .answer(200, binary(&MEDIA_TYPES))
             .answer_headers(&[TAG]),
         named(delete("/assets/{name}", delete_asset))
@@ -103,7 +103,7 @@ fn worker_routes() -> Vec<Route<AssetApi>> {
             .summary("For workers: reads an asset.")
             .parameter(query("version", number, about_version))
             .conditional()
-            .ranged()
+            .ranged(binary(&MEDIA_TYPES))
             .answer(200, binary(&MEDIA_TYPES))
             .answer_headers(&[TAG])
             .problems(&[403]),

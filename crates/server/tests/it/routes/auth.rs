@@ -97,3 +97,19 @@ fn without_keys_a_name_that_is_not_local_is_refused() {
         app.raw(b"GET /templates HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 421"), "{answer}");
 }
+
+#[test]
+fn without_keys_pages_of_other_sites_change_nothing() {
+    let app = TestApp::start();
+    let body = template("a", "x").to_string();
+    let send =
+        |path: &str, origin: &str| app.send("POST", path, &[("origin", origin)], body.as_bytes());
+    for origin in ["https://evil.example", "null"] {
+        for path in ["/templates", "/flows/a/runs", "/webhooks/a/sync"] {
+            send(path, origin).problem(403, "forbidden");
+        }
+        let read = app.send("GET", "/templates", &[("origin", origin)], b"");
+        assert_eq!(read.status, 200);
+    }
+    assert_eq!(send("/templates", "http://localhost:5173").status, 201);
+}

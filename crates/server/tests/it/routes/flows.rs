@@ -6,8 +6,12 @@ use serde_json::{Value as Json, json};
 use crate::app::TestApp;
 
 fn publish(app: &TestApp, key: &str, trigger: &Json) {
+    publish_answer(app, key, trigger, &json!(1));
+}
+
+fn publish_answer(app: &TestApp, key: &str, trigger: &Json, body: &Json) {
     let flow = json!({"kind": "flow", "key": key, "name": key, "trigger": trigger,
-        "steps": [{"name": "reply", "type": "respond", "body": 1}]});
+        "steps": [{"name": "reply", "type": "respond", "body": body}]});
     let stored = app.post("/flows", &flow);
     assert_eq!(stored.status, 201, "{}", stored.json());
     let published = app.post(&format!("/flows/{key}/publication"), &json!({}));
@@ -78,4 +82,22 @@ fn the_memory_of_what_starts_a_flow_is_bounded() {
     let csv = ("content-type", "text/csv");
     let answer = app.send("POST", "/webhooks/hook", &[csv], many.as_bytes());
     assert_eq!(answer.status, 202, "{}", answer.json());
+}
+
+/// Whoever sends what an open flow gives back must not run scripts in the origin of the service.
+#[test]
+fn pages_that_flows_answer_with_are_sandboxed() {
+    let app = TestApp::start();
+    let hook = json!({"type": "webhook", "open": true});
+    publish_answer(&app, "echo", &hook, &json!("{{ trigger.body }}"));
+    let page = json!({"$file": {"name": "a.html", "mediaType": "text/html", "base64": "PHA+"}});
+    let answer = app.post("/webhooks/echo/sync", &page);
+    assert_eq!(answer.status, 200);
+    let again = app.get(&format!("/runs/{}/output", answer.header("x-run-id")));
+    for answer in [answer, again] {
+        assert!(answer.header("content-type").starts_with("text/html"));
+        let policy = answer.header("content-security-policy");
+        assert!(policy.starts_with("sandbox ") && !policy.contains("same-origin"));
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    }
 }

@@ -70,6 +70,8 @@ fn another_site_cannot_use_a_session() {
         .problem(403, "forbidden");
     app.send("DELETE", "/studio/session", &[session], b"")
         .problem(403, "forbidden");
+    app.send("POST", "/webhooks/a", &[session], b"{}")
+        .problem(403, "forbidden");
     let preflight = [
         origin,
         ("access-control-request-method", "POST"),
