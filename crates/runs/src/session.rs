@@ -351,7 +351,7 @@ impl Session {
                 std::task::Poll::Pending => result.await,
             };
             let Some(number) = number else {
-                if result.is_err_and(|error| !matches!(error, StoreError::Fenced)) {
+                if result.is_err_and(|error| is_lost(&error)) {
                     session.take_away(run).await;
                 }
                 return;

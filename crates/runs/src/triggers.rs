@@ -8,6 +8,7 @@ use std::{
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
+use platen_document::json_weight::of_text;
 use platen_flow::model::{HttpRequest, Trigger};
 use platen_storage::Error as StoreError;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ const MAX_ITEMS: usize = 10_000;
 /// Items that a poll remembers: those of the last answer, and the newest of those before. Older
 /// ones are forgotten and would start runs again.
 const MAX_SEEN: usize = 2 * MAX_ITEMS;
+/// What an answer may take in memory once it is read, as [`platen_document::json_weight`] counts it. Bytes.
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// Bytes of an item's name; a longer one is replaced by its hash.
 const MAX_NAME_BYTES: usize = 64;
 /// Polls that wait for an answer at a time. Each has a thread, which is not to be missed elsewhere.
@@ -256,7 +259,10 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<FlowVersion>) {
     let key = flow.loaded.flow().key.clone();
     let asked = tokio::task::spawn_blocking(move || ask(&outbound, &request)).await;
     let Ok(Some(answer)) = asked else {
-        tracing::warn!(flow = key, "a poll got no answer, an error, or no JSON");
+        tracing::warn!(
+            flow = key,
+            "a poll got no answer, an error, no JSON, or too much"
+        );
         return;
     };
     let found = items
@@ -323,6 +329,14 @@ fn name_of(id: &Json) -> Option<String> {
     Some(hex(&Sha256::digest(name.as_bytes())))
 }
 
+/// JSON that does not take too much memory once it is read; a byte may become seventy.
+fn read(body: &[u8]) -> Option<Json> {
+    let is_light = of_text(body) <= MAX_ANSWER_BYTES;
+    is_light
+        .then(|| serde_json::from_slice(body).ok())
+        .flatten()
+}
+
 /// `status` and `body` of the response; `None` for an error or a body that is not JSON.
 fn ask(outbound: &platen_outbound::Outbound, request: &HttpRequest) -> Option<Json> {
     let headers: Vec<(String, String)> = request
@@ -341,6 +355,18 @@ fn ask(outbound: &platen_outbound::Outbound, request: &HttpRequest) -> Option<Js
     let answer = outbound
         .send(&request.method, &request.url, &headers, body.as_bytes())
         .ok()?;
-    let body: Json = serde_json::from_slice(&answer.body).ok()?;
+    let body = read(&answer.body)?;
     (answer.status < 400).then(|| json!({"status": answer.status, "body": body}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_many_small_values_are_not_read() {
+        let list = |count: usize| format!("[{}0]", "0,".repeat(count));
+        let read = |count| read(list(count).as_bytes()).is_some();
+        assert!(read(100_000) && !read(2_000_000));
+    }
 }

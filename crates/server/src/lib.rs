@@ -35,6 +35,7 @@ mod oidc;
 mod openapi;
 mod opening;
 pub mod operation;
+mod origin;
 mod pieces;
 mod pool_metrics;
 pub mod problem;

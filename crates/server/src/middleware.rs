@@ -35,6 +35,7 @@ use crate::{
     log::LogFields,
     metrics::Metrics,
     operation::{Kind, Operation, OperationTable},
+    origin,
     problem::Problem,
     rate_limit::{self, Client, RateLimit},
     request_id, session,
@@ -187,7 +188,7 @@ fn admit(
         check_host(request.uri(), headers)?;
         // A webhook looks at its flow first; other open routes need a token or a header.
         if route.access != Access::Open {
-            session::check_page(request.method(), headers, &admission.origins)?;
+            origin::check_page(request.method(), headers, &admission.origins)?;
         }
     }
     let is_session = route.access != Access::Open && admission.keys.is_session(headers);
@@ -228,7 +229,7 @@ fn check_host(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     };
     // Behind a name of a user; no client of ours sends one.
     let host = host.rsplit('@').next().unwrap_or(host);
-    if session::is_local(host) {
+    if origin::is_local(host) {
         return Ok(());
     }
     Err(Problem::new(

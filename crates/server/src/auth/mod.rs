@@ -137,8 +137,7 @@ impl Keys {
 
     /// Who holds an editor token: it is worth no more than the key that made it.
     fn of_token(&self, token: &[u8]) -> Option<Arc<Identity>> {
-        let now = u64::try_from(now_unix_ms() / 1_000).unwrap_or_default();
-        let grant = self.editor.as_ref()?.read(token, now)?;
+        let grant = self.grant(token)?;
         let (issuer, scopes, number, limit) = match grant.issuer.as_str() {
             // It was made while there were no keys.
             "" if !self.are_needed() => {
@@ -204,9 +203,14 @@ impl Keys {
 
     /// The id of the stored key that made an editor token.
     fn issuer_of(&self, token: &[u8]) -> Option<String> {
+        let issuer = self.grant(token)?.issuer;
+        issuer.strip_prefix(STORED).map(str::to_owned)
+    }
+
+    /// What an editor token says that has not ended.
+    fn grant(&self, token: &[u8]) -> Option<Grant> {
         let now = u64::try_from(now_unix_ms() / 1_000).unwrap_or_default();
-        let grant = self.editor.as_ref()?.read(token, now)?;
-        grant.issuer.strip_prefix(STORED).map(str::to_owned)
+        self.editor.as_ref()?.read(token, now)
     }
 
     /// True if a request shows a cookie, but no key.

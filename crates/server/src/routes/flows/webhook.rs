@@ -25,6 +25,7 @@ use crate::{
     accepted_run::{RUN_ID, add_run, idempotency_key, response as accepted},
     auth::{Access, Scope},
     intake::body,
+    origin,
     problem::Problem,
     rendering::slots::Slots,
     session,
@@ -205,7 +206,7 @@ async fn accept(
 /// Checks who starts a flow that is not open.
 fn admit(api: &FlowApi, headers: &HeaderMap) -> Result<(), Problem> {
     if !api.keys.are_needed() {
-        session::check_page(&Method::POST, headers, &api.origins)?;
+        origin::check_page(&Method::POST, headers, &api.origins)?;
     }
     if api.keys.is_session(headers) {
         session::check_origin(&Method::POST, headers)?;
