@@ -59,7 +59,8 @@ export function CodeControl({ id, label, value, locked, editing, pointer, onChan
   useEffect(() => {
     let gone = false;
     load().then((cm) => {
-      if (gone) return;
+      // The node goes before the clean-up runs.
+      if (gone || !host.current) return;
       const given = () => {
         const flow = editing.document.value;
         const step = /** @type {{[name: string]: Json}} */ (get(flow, parent(pointer)));

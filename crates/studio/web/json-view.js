@@ -182,7 +182,8 @@ export function JsonView({ editing, root, problems, locked }) {
   useEffect(() => {
     let gone = false;
     load().then((cm) => {
-      if (gone) return;
+      // The node goes before the clean-up runs.
+      if (gone || !host.current) return;
       const changed = (/** @type {ViewUpdate} */ update) => {
         if (update.selectionSet && update.view.hasFocus) moved.current = true;
         if (!update.docChanged || update.transactions.some((one) => one.isUserEvent("outside"))) return;

@@ -70,7 +70,7 @@ export function Menu({ label, icon, children }) {
   useEffect(() => {
     if (!open.value) return undefined;
     const close = (/** @type {Event} */ event) => {
-      const isOutside = event instanceof KeyboardEvent ? event.key === "Escape" : !ref.current.contains(/** @type {Node} */ (event.target));
+      const isOutside = event instanceof KeyboardEvent ? event.key === "Escape" : !ref.current?.contains(/** @type {Node} */ (event.target));
       if (isOutside) open.value = false;
     };
     addEventListener("pointerdown", close);

@@ -49,7 +49,7 @@ export function SignIn({ session, over, onDone }) {
     } catch (error) {
       failure.value = statusOf(error) === 401 ? new Error(t("The service does not know this key.")) : asError(error);
       busy.value = false;
-      field.current.focus();
+      field.current?.focus();
     }
   };
   return html`<main class="sign-in">
