@@ -49,6 +49,7 @@ pub fn compare(before: &[Results], after: &[Results]) -> Comparison {
     let quick = [("before", before), ("after", after)].map(|(which, packs)| {
         let quick = packs
             .iter()
+            .filter(|it| it.was_quick())
             .filter_map(|it| Some((&it.pack, it.how_quick()?)));
         let named = quick.map(|(pack, why)| format!("{which}, {pack}: {why}"));
         named.collect::<Vec<_>>()

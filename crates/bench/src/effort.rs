@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Effort {
-    /// Requests, runs or conversions of a round; of response bodies, seconds of a round. Heavy
-    /// documents count as several.
+    /// Requests, runs or conversions of a round; of response bodies, seconds of a round, or 0 for the
+    /// fraction of a second that a full run takes. Heavy documents count as several.
     pub samples: usize,
     /// Rounds of compared cells, unless the time ends before. Cells that are measured alone have at
     /// least one.
     pub min_rounds: usize,
     /// Most rounds.
     pub max_rounds: usize,
-    /// Longest time of a cell, in seconds; compared cells share the sum of theirs.
+    /// Longest time of a cell, in seconds; compared cells share the sum of theirs, and have three times as
+    /// long for the least number of rounds.
     pub cell_seconds: u64,
     /// Time of the pack, in seconds: later cells get one round only.
     pub pack_seconds: u64,

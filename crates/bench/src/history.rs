@@ -150,7 +150,7 @@ pub fn chart(runs: &[&[Results]]) -> Chart {
 
 /// Version and day of a run, and whether a pack of it is quick.
 fn label(packs: &[Results]) -> String {
-    let is_quick = packs.iter().any(|results| results.how_quick().is_some());
+    let is_quick = packs.iter().any(Results::was_quick);
     packs.first().map_or_else(String::new, |results| {
         let it = &results.environment;
         let kind = if is_quick { ", quick" } else { "" };

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Results, flow, http, markdown::Block, office, plot::Chart, render};
+use crate::{Effort, Results, flow, http, markdown::Block, office, plot::Chart, render};
 
 /// Packs in the order of the report; each has a folder with its name.
 pub const PACKS: [&str; 4] = ["render", "flow", "office", "http"];
@@ -35,18 +35,31 @@ impl Results {
     /// How much smaller the run is than a full run of the pack; `None` for a full run.
     #[must_use]
     pub fn how_quick(&self) -> Option<String> {
-        let whole = match &*self.pack {
-            "render" => render::WHOLE,
-            "flow" => flow::WHOLE,
-            "office" => office::WHOLE,
-            "http" => http::WHOLE,
-            _ => return None,
-        };
+        let whole = self.whole()?;
         let Some(effort) = &self.effort else {
             return Some("its effort was not recorded".to_owned());
         };
         let less = effort.less_than(&whole);
         (!less.is_empty()).then(|| less.join(", "))
+    }
+
+    /// Whether the run was a quick one when it was made: the most rounds and times of full runs change.
+    pub(crate) fn was_quick(&self) -> bool {
+        let effort = self.effort.as_ref();
+        self.whole().is_some_and(|whole| {
+            effort.is_none_or(|it| it.samples < whole.samples || it.min_rounds < whole.min_rounds)
+        })
+    }
+
+    /// The effort of a full run of the pack.
+    fn whole(&self) -> Option<Effort> {
+        match &*self.pack {
+            "render" => Some(render::WHOLE),
+            "flow" => Some(flow::WHOLE),
+            "office" => Some(office::WHOLE),
+            "http" => Some(http::WHOLE),
+            _ => None,
+        }
     }
 
     /// The report of the pack in Markdown.

@@ -52,7 +52,16 @@ impl Program {
         folder: TempDir,
         target: Target,
     ) -> Result<Self, Error> {
-        let mut group = CpuGroup::make();
+        Self::start_in(CpuGroup::make(), name, command, folder, target)
+    }
+
+    fn start_in(
+        mut group: Option<CpuGroup>,
+        name: &str,
+        command: Command,
+        folder: TempDir,
+        target: Target,
+    ) -> Result<Self, Error> {
         let mut command = match &group {
             Some(group) => group.enter(command),
             None => command,
@@ -298,6 +307,24 @@ impl Platen {
     /// # Errors
     /// It cannot be started.
     pub fn begin(&self, settings: &[(&str, &str)], arguments: &[&str]) -> Result<Program, Error> {
+        self.begin_in(CpuGroup::make(), settings, arguments)
+    }
+
+    /// Like [`Platen::begin`], at once: a control group for its processor time takes longer to make and to enter
+    /// than a service takes to start.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn begin_alone(&self) -> Result<Program, Error> {
+        self.begin_in(None, &[], &[])
+    }
+
+    fn begin_in(
+        &self,
+        group: Option<CpuGroup>,
+        settings: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> Result<Program, Error> {
         let folder = folder()?;
         let address = format!("127.0.0.1:{}", free_port()?);
         let mut command = Command::new(&self.program);
@@ -311,7 +338,8 @@ impl Platen {
         for name in ["API_KEY_ADMIN", "API_KEY_RENDER", "PLATEN_CONFIG"] {
             command.env_remove(name);
         }
-        Program::start("platen serve", command, folder, Target::Tcp(address))
+        let target = Target::Tcp(address);
+        Program::start_in(group, "platen serve", command, folder, target)
     }
 
     /// Starts a worker with this many slots for a service.

@@ -18,20 +18,26 @@ pub(crate) struct Rounds {
     cells: usize,
     begun: Instant,
     longest: Duration,
+    /// Bound of the least number of rounds.
+    longest_of_least: Duration,
     done: usize,
 }
+
+/// How much longer cells may take until they have the least number of rounds, as there is no interval of fewer.
+const PATIENCE: u32 = 3;
 
 impl Rounds {
     /// Before the first round of this many cells.
     pub(crate) fn new(effort: Effort, cells: usize, recorder: &Recorder) -> Self {
-        let cell_seconds = effort.cell_seconds.saturating_mul(cells as u64);
+        let cells_time = Duration::from_secs(effort.cell_seconds.saturating_mul(cells as u64));
         let pack = Duration::from_secs(effort.pack_seconds);
         let left = pack.saturating_sub(recorder.begun.elapsed());
         Self {
             effort,
             cells,
             begun: Instant::now(),
-            longest: Duration::from_secs(cell_seconds).min(left),
+            longest: cells_time.min(left),
+            longest_of_least: cells_time.saturating_mul(PATIENCE).min(left),
             done: 0,
         }
     }
@@ -49,7 +55,11 @@ impl Rounds {
         } else {
             1
         };
-        if self.done >= self.effort.max_rounds || self.begun.elapsed() >= self.longest {
+        let longest = match self.done < least {
+            true => self.longest_of_least,
+            false => self.longest,
+        };
+        if self.done >= self.effort.max_rounds || self.begun.elapsed() >= longest {
             return false;
         }
         self.done < least || !is_narrow()

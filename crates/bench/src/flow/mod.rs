@@ -33,9 +33,9 @@ pub type InProcess<'a> = &'a dyn Fn(Sandbox) -> Result<Once, String>;
 pub const WHOLE: Effort = Effort {
     samples: 300,
     min_rounds: 6,
-    max_rounds: 30,
-    cell_seconds: 15,
-    pack_seconds: 600,
+    max_rounds: 60,
+    cell_seconds: 17,
+    pack_seconds: 660,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {

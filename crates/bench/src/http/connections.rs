@@ -5,6 +5,7 @@ use super::{
     Options,
     matrix::{load, warm},
     servers::{Server, What},
+    wrk::Figures,
 };
 use crate::{
     Cell, Error, LoadMode, Progress,
@@ -12,6 +13,7 @@ use crate::{
     load::Load,
     name::{BodyKind, HttpName},
     recorder::Recorder,
+    rounds::Rounds,
 };
 
 /// Size of the strings, in kilobytes.
@@ -36,27 +38,53 @@ pub(super) fn measure(
         }
         progress(&format!("http: connections to {}", server.name));
         warm(options, server, kind, KILOBYTES)?;
-        for (threads, each) in CLIENTS {
-            let options = Options {
-                client_threads: Some(threads),
-                connections: each,
-                ..options.clone()
+        let clients = CLIENTS.map(|(threads, each)| Options {
+            client_threads: Some(threads),
+            connections: each,
+            ..options.clone()
+        });
+        let mut runs: [Vec<Figures>; CLIENTS.len()] = Default::default();
+        let mut rounds = Rounds::new(options.effort, CLIENTS.len(), recorder);
+        loop {
+            for step in 0..CLIENTS.len() {
+                let place = (rounds.done() + step) % CLIENTS.len();
+                let round = load(&clients[place], server, kind, KILOBYTES, options.round())?;
+                runs[place].push(round);
+            }
+            let is_narrow = |runs: &Vec<Figures>| {
+                let interval = interval_of(runs);
+                interval.as_ref().is_some_and(Interval::is_narrow)
             };
-            let figures = load(&options, server, kind, KILOBYTES, options.seconds())?;
-            let name = HttpName::Connections {
-                server: server.name.clone(),
-                threads,
-            };
-            let mut cell = Cell::new(name, &Load::closed(options.all_connections(), 0, 0));
-            cell.mode = LoadMode::Wrk;
-            cell.requests = figures.requests;
-            cell.failures = figures.failures;
-            cell.seconds = figures.seconds;
-            cell.rps = figures.rps;
-            cell.client = Some(figures.times);
-            cell.interval = Interval::of(Basis::RoundRates, &[figures.rps]);
-            recorder.add(cell, &[]);
+            if !rounds.go_on(|| runs.iter().all(is_narrow)) {
+                break;
+            }
+        }
+        for (options, runs) in clients.iter().zip(&runs) {
+            recorder.add(cell(options, server, runs), &[]);
         }
     }
     Ok(())
+}
+
+fn cell(options: &Options, server: &Server, runs: &[Figures]) -> Cell {
+    let name = HttpName::Connections {
+        server: server.name.clone(),
+        threads: options.client_threads(),
+    };
+    let mut cell = Cell::new(name, &Load::closed(options.all_connections(), 0, 0));
+    let middle = Figures::median(runs);
+    cell.mode = LoadMode::Wrk;
+    cell.requests = runs.iter().map(|run| run.requests).sum();
+    cell.failures = runs.iter().map(|run| run.failures).sum();
+    cell.seconds = runs.iter().map(|run| run.seconds).sum();
+    cell.rps = middle.rps;
+    cell.client = Some(middle.times);
+    cell.interval = interval_of(runs);
+    cell
+}
+
+/// The interval of the rates of the rounds.
+fn interval_of(runs: &[Figures]) -> Option<Interval> {
+    let rates: Vec<f64> = runs.iter().map(|run| run.rps).collect();
+    Interval::of(Basis::RoundRates, &rates)
 }

@@ -9,16 +9,20 @@ use super::{
     wrk::{Figures, Run, own_client},
 };
 use crate::{
-    Cell, Error, LoadMode, Progress, Round, Times,
+    Cell, Error, LoadMode, Progress, Round,
     client::{Answer, Request},
     cpu::{own_seconds, tree_seconds},
-    histogram::median,
     interval::{Basis, Interval},
     load::Load,
     name::{BodyKind, HttpName, PageCache, Route},
     recorder::Recorder,
     rounds::Rounds,
 };
+
+/// Time of a round of cells with slow responses.
+const SECOND: Duration = Duration::from_secs(1);
+/// Responses that take more of a short round are slow.
+const MAX_SHARE: f64 = 0.1;
 
 /// Measures every cell of every server.
 pub(super) fn measure(
@@ -57,6 +61,7 @@ fn cell(
         .collect::<Result<_, _>>()?;
     let mut runs: Vec<Vec<(Figures, f64, f64)>> = vec![Vec::new(); servers.len()];
     let mut rounds = Rounds::new(options.effort, servers.len(), recorder);
+    let mut time = options.round();
     loop {
         let round = rounds.done();
         for step in 0..servers.len() {
@@ -68,8 +73,13 @@ fn cell(
             };
             let clients = || own_seconds().0 + own_seconds().1;
             let (before, own) = (cpu(), clients());
-            let figures = load(options, server, kind, kilobytes, options.seconds())?;
+            let figures = load(options, server, kind, kilobytes, time)?;
             runs[index].push((figures, cpu() - before, clients() - own));
+        }
+        if round == 0 && time < SECOND && runs.iter().any(|runs| is_slow(&runs[0].0)) {
+            runs.iter_mut().for_each(Vec::clear);
+            time = SECOND;
+            continue;
         }
         let is_narrow = |runs: &Vec<(Figures, f64, f64)>| {
             let interval = interval_of(runs);
@@ -83,6 +93,11 @@ fn cell(
         recorder.add(summary(options, server, kind, kilobytes, &runs, head), &[]);
     }
     Ok(())
+}
+
+/// Whether a short round holds too few responses: those that have begun before its end do not count.
+fn is_slow(figures: &Figures) -> bool {
+    figures.requests < 100 || figures.times.p99 > MAX_SHARE * figures.seconds * 1e3
 }
 
 fn headers(
@@ -134,20 +149,19 @@ pub(super) fn warm(
     kind: BodyKind,
     kilobytes: usize,
 ) -> Result<(), Error> {
-    load(options, server, kind, kilobytes, 1).map(drop)
+    load(options, server, kind, kilobytes, Duration::from_secs(1)).map(drop)
 }
 
-/// Loads a server for a number of seconds.
+/// Loads a server for a time.
 pub(super) fn load(
     options: &Options,
     server: &Server,
     kind: BodyKind,
     kilobytes: usize,
-    seconds: u64,
+    time: Duration,
 ) -> Result<Figures, Error> {
     if options.socket.is_unix() {
         let request = request(options, server, kind, kilobytes);
-        let time = Duration::from_secs(seconds);
         return own_client(&server.target, &request, options.all_connections(), time);
     }
     let post = server.ask(kilobytes).and_then(|ask| ask.post.as_ref());
@@ -156,7 +170,7 @@ pub(super) fn load(
         url: &format!("{}{}", server.url, server.path(kilobytes)),
         threads: options.client_threads(),
         connections: options.all_connections(),
-        seconds,
+        time,
         headers: headers(options, server, kind, kilobytes)
             .iter()
             .map(|(name, value)| format!("{name}: {value}"))
@@ -277,21 +291,10 @@ fn summary(
     cell.requests = runs.iter().map(|(run, ..)| run.requests).sum();
     cell.failures = runs.iter().map(|(run, ..)| run.failures).sum();
     cell.seconds = sum(|run| run.seconds);
-    let middle = |of: fn(&Figures) -> f64| -> f64 {
-        let values: Vec<f64> = runs.iter().map(|(run, ..)| of(run)).collect();
-        median(&values).unwrap_or_default()
-    };
-    cell.rps = middle(|run| run.rps);
-    cell.client = Some(Times {
-        p50: middle(|run| run.times.p50),
-        p75: middle(|run| run.times.p75),
-        p90: middle(|run| run.times.p90),
-        p99: middle(|run| run.times.p99),
-        max: middle(|run| run.times.max),
-        mean: middle(|run| run.times.mean),
-        deviation: middle(|run| run.times.deviation),
-        ..Times::default()
-    });
+    let all: Vec<Figures> = runs.iter().map(|(run, ..)| run.clone()).collect();
+    let middle = Figures::median(&all);
+    cell.rps = middle.rps;
+    cell.client = Some(middle.times);
     // As in Puma's script: from both figures of the client, without the head.
     let per_request = [
         sum(|run| run.bytes_per_second) / sum(|run| run.rps).max(1e-9),

@@ -13,7 +13,7 @@ mod servers;
 mod table;
 mod wrk;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use crate::{Effort, Error, Progress, program::Platen, recorder::Recorder};
 
@@ -69,22 +69,24 @@ pub struct Puma {
 /// Sizes of bodies over the other sockets, in kilobytes.
 const FEW: [usize; 3] = [10, 100, 1_024];
 
-/// A full run: a round takes this many seconds per cell.
+/// A full run. Many short rounds give a narrower interval than a few long ones of the same time.
 pub const WHOLE: Effort = Effort {
-    samples: 1,
+    samples: 0,
     min_rounds: 6,
-    max_rounds: 12,
-    cell_seconds: 10,
-    pack_seconds: 1_620,
+    max_rounds: 30,
+    cell_seconds: 4,
+    pack_seconds: 1_860,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {
-    samples: 1,
+    samples: 0,
     min_rounds: 2,
     max_rounds: 3,
     cell_seconds: 2,
     pack_seconds: 165,
 };
+/// A round that no number of seconds is given for.
+const ROUND: Duration = Duration::from_millis(300);
 /// Upper limits of a run's duration and connections.
 const MAX_SECONDS: u64 = 120;
 const MAX_CONNECTIONS: usize = 1_024;
@@ -104,13 +106,16 @@ impl Options {
         self.client_threads() * self.connections
     }
 
-    /// Seconds of a round.
-    fn seconds(&self) -> u64 {
-        self.effort.samples as u64
+    /// Time of a round.
+    fn round(&self) -> Duration {
+        match self.effort.samples as u64 {
+            0 => ROUND,
+            seconds => Duration::from_secs(seconds),
+        }
     }
 
     fn check(&self) -> Result<(), Error> {
-        let is_sound = (1..=MAX_SECONDS).contains(&self.seconds())
+        let is_sound = self.round().as_secs() <= MAX_SECONDS
             && (1..=MAX_CONNECTIONS).contains(&self.all_connections())
             && self.workers <= 64
             && (1..=256).contains(&self.threads);
@@ -121,7 +126,7 @@ impl Options {
             format!(
                 "{} connections for {} seconds",
                 self.all_connections(),
-                self.seconds()
+                self.round().as_secs_f64()
             ),
             format!(
                 "at most {MAX_CONNECTIONS} connections (-T times -c) and {MAX_SECONDS} seconds (-D)"

@@ -184,7 +184,7 @@ fn connections(results: &Results) -> Table {
         "90%",
         "99%",
         "100%",
-        "wrk command line",
+        "wrk",
         "n, 95 % interval of the median rate",
         "Failures",
     ]);
@@ -203,8 +203,7 @@ fn connections(results: &Results) -> Table {
                 .map(ms),
         );
         let connections = cell.concurrency;
-        let seconds = cell.seconds;
-        row.push(format!("wrk -t{threads} -c{connections} -d{seconds:.0}"));
+        row.push(format!("-t{threads} -c{connections}"));
         row.push(precision(cell));
         row.push(cell.failures_of_requests());
         table.row(row);

@@ -2,14 +2,19 @@
 //! figures.
 
 use std::{
+    io,
+    os::unix::process::ExitStatusExt,
     path::Path,
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
     time::{Duration, Instant},
 };
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     Error, Outcome, Times,
     client::{Request, Target},
+    histogram::median,
     load::MAX_SAMPLES,
 };
 
@@ -26,6 +31,30 @@ pub(super) struct Figures {
     pub(super) bytes_per_second: f64,
 }
 
+impl Figures {
+    /// The median rate and the medians of the times of some runs; the rest is that of no run.
+    pub(super) fn median(runs: &[Self]) -> Self {
+        let middle = |of: fn(&Self) -> f64| -> f64 {
+            let values: Vec<f64> = runs.iter().map(of).collect();
+            median(&values).unwrap_or_default()
+        };
+        Self {
+            rps: middle(|run| run.rps),
+            times: Times {
+                p50: middle(|run| run.times.p50),
+                p75: middle(|run| run.times.p75),
+                p90: middle(|run| run.times.p90),
+                p99: middle(|run| run.times.p99),
+                max: middle(|run| run.times.max),
+                mean: middle(|run| run.times.mean),
+                deviation: middle(|run| run.times.deviation),
+                ..Times::default()
+            },
+            ..Self::default()
+        }
+    }
+}
+
 /// A run of wrk.
 #[derive(Clone, Debug)]
 pub(super) struct Run<'a> {
@@ -34,17 +63,33 @@ pub(super) struct Run<'a> {
     pub(super) script: Option<&'a Path>,
     pub(super) threads: usize,
     pub(super) connections: usize,
-    pub(super) seconds: u64,
+    /// Less than a second, or whole seconds.
+    pub(super) time: Duration,
     pub(super) headers: Vec<String>,
 }
 
 impl Run<'_> {
     pub(super) fn wrk(&self) -> Result<Figures, Error> {
+        let output = self.output(Some(self.time).filter(|time| time.as_secs() == 0))?;
+        // On a busy machine wrk may not have begun to listen to signals, which then end it without figures.
+        let output = match output.status.signal() {
+            Some(signal) if signal == Signal::INT.as_raw() => self.output(None)?,
+            _ => output,
+        };
+        let text = String::from_utf8_lossy(&output.stdout);
+        parse(&text).ok_or_else(|| {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            Error::program("wrk", format!("{text}{errors}"))
+        })
+    }
+
+    /// What wrk prints after its whole seconds, or when it is interrupted after `time`.
+    fn output(&self, time: Option<Duration>) -> Result<Output, Error> {
         let mut command = Command::new("wrk");
         command
             .arg(format!("-t{}", self.threads.min(self.connections)))
             .arg(format!("-c{}", self.connections))
-            .arg(format!("-d{}s", self.seconds))
+            .arg(format!("-d{}s", self.time.as_secs().max(1)))
             .arg("--latency");
         for header in &self.headers {
             command.args(["-H", header]);
@@ -52,16 +97,21 @@ impl Run<'_> {
         if let Some(script) = self.script {
             command.arg("-s").arg(script);
         }
-        let output = command.arg(self.url).stdin(Stdio::null()).output();
-        let output = output.map_err(|_| Error::Missing {
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let started = command.arg(self.url).stderr(Stdio::piped()).spawn();
+        let child = started.map_err(|_| Error::Missing {
             program: "wrk".to_owned(),
             hint: "apt-get install wrk".to_owned(),
         })?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        parse(&text).ok_or_else(|| {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            Error::program("wrk", format!("{text}{errors}"))
-        })
+        if let Some(time) = time {
+            std::thread::sleep(time);
+            let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+            if let Some(pid) = pid {
+                let _ = kill_process(pid, Signal::INT);
+            }
+        }
+        let failed = |error: io::Error| Error::program("wrk", error.to_string());
+        child.wait_with_output().map_err(failed)
     }
 }
 

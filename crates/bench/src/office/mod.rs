@@ -51,9 +51,9 @@ pub struct Options {
 pub const WHOLE: Effort = Effort {
     samples: 5,
     min_rounds: 6,
-    max_rounds: 20,
+    max_rounds: 40,
     cell_seconds: 48,
-    pack_seconds: 1_500,
+    pack_seconds: 1_680,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {

@@ -39,12 +39,12 @@ pub const BATCH: usize = 5;
 /// How long a page of the second model waits, in milliseconds: much longer than its processor time.
 const WAIT_MS: u64 = 250;
 const SWEEP: [usize; 5] = [5, 10, 16, 20, 32];
-const SWEEP_SAMPLES: usize = 160;
+const SWEEP_SAMPLES: usize = 480;
 const REPLICAS: [usize; 3] = [1, 2, 4];
 /// Rates of the open loop, as shares of the closed loop's rate.
 const OPEN_SHARES: [f64; 3] = [0.3, 0.6, 0.8];
 /// A start counts as this many light renderings.
-const COLD_WEIGHT: usize = 20;
+const COLD_WEIGHT: usize = 8;
 
 /// The measurement, with its service.
 pub(super) struct Measure<'a> {
@@ -324,7 +324,7 @@ impl<'a> Measure<'a> {
             let mut runs = [Run::default(), Run::default()];
             for _ in 0..starts {
                 let begun = Instant::now();
-                let mut service = self.options.platen.begin(&[], &[])?;
+                let mut service = self.options.platen.begin_alone()?;
                 service.wait_ready("/health/ready")?;
                 let ready = begun.elapsed();
                 self.seed(service.target())?;
@@ -364,8 +364,7 @@ impl<'a> Measure<'a> {
             let mut contenders = Vec::new();
             for concurrency in SWEEP {
                 let mut load = self.options.round(spec, concurrency);
-                // The least common multiple of the numbers of clients: no round ends with a part of
-                // a batch.
+                // A common multiple of the numbers of clients: no round ends with a part of a batch.
                 load.samples = SWEEP_SAMPLES;
                 let cell = Cell::new(RenderName::Concurrency { document }, &load);
                 contenders.push(contender(cell, load, &request, self.here()));

@@ -51,8 +51,9 @@ fn what_is_published_is_not_called_unpublished() {
 }
 
 /// What was asked for rather than measured: sizes of inputs, limits and settings.
-const GIVEN: [&str; 10] = [
+const GIVEN: [&str; 11] = [
     "in ticks of 10 ms",
+    "Their rounds take 0.3 s",
     "waits 250 ms",
     "2.5 MB and 14 MB",
     "bodies of 1 kB to 2 MB",

@@ -13,7 +13,7 @@ pub struct EffortArguments {
     /// a limit is reached.
     #[arg(long)]
     rounds: Option<usize>,
-    /// Longest time of a cell, in seconds.
+    /// Longest time of a cell, in seconds; three times as long where compared cells have fewer than six rounds.
     #[arg(long, value_name = "SECONDS")]
     cell_seconds: Option<u64>,
     /// Time of the pack, in seconds; cells after it get one round.
@@ -21,7 +21,28 @@ pub struct EffortArguments {
     pack_seconds: Option<u64>,
 }
 
+/// Rounds of cells of a service that is already running, unless a number is given: others may use it.
+const MAX_ROUNDS: usize = 30;
+
 impl EffortArguments {
+    /// As [`Self::of`], for a service that is already running if `is_running`.
+    pub fn of_either(
+        &self,
+        is_running: bool,
+        whole: Effort,
+        quick: Effort,
+        samples: Option<usize>,
+    ) -> Effort {
+        let effort = self.of(whole, quick, samples);
+        match self.rounds {
+            None if is_running => Effort {
+                max_rounds: effort.max_rounds.min(MAX_ROUNDS),
+                ..effort
+            },
+            _ => effort,
+        }
+    }
+
     /// The effort of a full or a quick run, with what the arguments change; `samples` replaces the
     /// requests, runs, conversions or seconds of a round.
     pub fn of(&self, whole: Effort, quick: Effort, samples: Option<usize>) -> Effort {

@@ -68,6 +68,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         Some(it) => (Some(it.target), it.key),
         None => (None, None),
     };
+    let is_running = url.is_some();
     let mut options = Options {
         platen: platen()?,
         url,
@@ -76,7 +77,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         warmup: arguments.warmup,
         effort: arguments
             .effort
-            .of(flow::WHOLE, flow::QUICK, arguments.samples),
+            .of_either(is_running, flow::WHOLE, flow::QUICK, arguments.samples),
         concurrency: arguments.concurrency.clone(),
         peer: Some(arguments.peer.clone()).filter(|path| path.is_file()),
         fleet: Some(arguments.fleet.clone()).filter(|path| path.is_file()),

@@ -59,8 +59,8 @@ pub struct Arguments {
     /// Connections per client thread.
     #[arg(short = 'c', long, default_value_t = 2, env = "BENCH_CONNECTIONS")]
     connections: usize,
-    /// Duration of a run in seconds.
-    #[arg(short = 'D', long, env = "BENCH_DURATION")]
+    /// Duration of a round in seconds, instead of 0.3.
+    #[arg(short = 'D', long, env = "BENCH_DURATION", value_parser = at_least_one)]
     duration: Option<usize>,
     /// Client threads; default: four fifths of the server's.
     #[arg(short = 'T', long, env = "BENCH_CLIENT_THREADS")]
@@ -94,6 +94,11 @@ fn threads(text: &str) -> Result<usize, String> {
     threads
         .filter(|threads| *threads > 0)
         .ok_or_else(|| "a number of threads, or 5:5".to_owned())
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "a number of seconds, at least 1".to_owned())
 }
 
 fn socket(text: &str) -> Result<SocketKind, String> {

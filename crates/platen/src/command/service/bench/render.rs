@@ -40,7 +40,7 @@ pub struct Arguments {
     /// Warm-up renderings; fewer for heavy documents.
     #[arg(long, default_value_t = 100)]
     warmup: usize,
-    /// Renderings of a round; fewer of heavy documents, and a fifth where documents are compared.
+    /// Renderings of a round; fewer of heavy documents, and a part where documents are compared.
     #[arg(long)]
     samples: Option<usize>,
     /// Concurrent renderings.
@@ -102,6 +102,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         Some(it) => (Some(it.target), it.key, it.render_key),
         None => (None, None, None),
     };
+    let is_running = url.is_some();
     Ok(Options {
         platen: platen()?,
         url,
@@ -112,9 +113,12 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         cells: arguments.cells.clone(),
         sections: arguments.sections.clone(),
         warmup: arguments.warmup,
-        effort: arguments
-            .effort
-            .of(render::WHOLE, render::QUICK, arguments.samples),
+        effort: arguments.effort.of_either(
+            is_running,
+            render::WHOLE,
+            render::QUICK,
+            arguments.samples,
+        ),
         concurrency: arguments.concurrency,
         is_strict: arguments.strict,
     })
