@@ -163,6 +163,6 @@ fn published_results_are_whole_and_small() {
             bytes += entry.unwrap().metadata().unwrap().len();
         }
     }
-    // A full run over six kinds of sockets has two and a half megabytes.
-    assert!(bytes < 3 << 20, "{bytes} bytes of results");
+    // A full run over six kinds of sockets has three and a half megabytes, mostly values of rounds.
+    assert!(bytes < 4 << 20, "{bytes} bytes of results");
 }
