@@ -55,6 +55,12 @@ pub enum Error {
         /// The limit, in bytes.
         limit_bytes: u64,
     },
+    /// The page is too large for Chromium.
+    #[error("the page, or its header and footer, takes more than {limit_bytes} bytes as JSON")]
+    PageTooLarge {
+        /// The limit, in bytes.
+        limit_bytes: u64,
+    },
     /// The page requested an address that is not allowed. Only if the job treats that as an error,
     /// or if the address is that of the page itself.
     #[error("the page may not load {}", .0.join(", "))]
@@ -111,6 +117,7 @@ impl Error {
             Self::Crashed { .. } => Code::CrashingInput(Backend::Chromium),
             Self::MemoryExceeded { limit_bytes } => Code::MemoryLimit(Stage::Page, *limit_bytes),
             Self::TooLarge { limit_bytes } => Code::TooLarge(What::Result, *limit_bytes),
+            Self::PageTooLarge { limit_bytes } => Code::TooLarge(What::Document, *limit_bytes),
             Self::RequestDenied(_) => Code::AddressDenied,
             Self::NotLoaded(_) => Code::PageNotLoaded,
             Self::Exceptions(_) => Code::PageException,

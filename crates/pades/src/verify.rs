@@ -234,7 +234,7 @@ impl Verifier<'_> {
                 return Ok(report);
             }
         }
-        let forbidden = |change: &&Change| !is_allowed(change, signature.certification);
+        let forbidden = |change: &&Change| !is_allowed(change, signature);
         if report.changes.iter().any(|change| forbidden(&change)) {
             let problem = "the file was changed afterwards in a way that is not allowed";
             report.problems.push(problem.to_owned());
@@ -379,10 +379,12 @@ impl Verifier<'_> {
 }
 
 /// Whether a change leaves a signature valid. Without certification forms may be filled in, as with
-/// it by default.
-fn is_allowed(change: &Change, certification: Option<Certification>) -> bool {
-    let allowed = certification.unwrap_or(Certification::Filling);
+/// it by default, except for the fields that the signature locks.
+fn is_allowed(change: &Change, signature: &Signature) -> bool {
+    let allowed = signature.certification.unwrap_or(Certification::Filling);
+    let lock = signature.lock.as_ref();
     match change {
+        Change::Field { field } if lock.is_some_and(|lock| lock.locks(field)) => false,
         Change::Evidence | Change::Timestamp { .. } => true,
         // Who adds a signature also writes when the file was changed.
         Change::Signature { .. } | Change::Field { .. } | Change::Properties => {

@@ -1,6 +1,6 @@
 //! Annotations of pages and form fields (ISO 32000-1, 12.5 and 12.7).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
@@ -15,30 +15,48 @@ pub(crate) fn annotations(document: &Document, page: ObjectId) -> &[Object] {
     array(document, page.and_then(|page| page.get(b"Annots").ok()))
 }
 
-/// All annotations of the given pages that are indirect objects.
-pub(crate) fn all(document: &Document, pages: &[ObjectId]) -> HashSet<ObjectId> {
-    let of_page = |page: &ObjectId| annotations(document, *page).iter();
-    let objects = pages.iter().flat_map(of_page);
-    objects.filter_map(|it| it.as_reference().ok()).collect()
+/// The fields that pages show.
+pub(crate) struct Shown<'a> {
+    document: &'a Document,
+    annotations: HashSet<ObjectId>,
+    /// Whether anything in a list of fields is shown; fields may share lists, and have circles.
+    lists: HashMap<*const Object, bool>,
 }
 
-/// Whether a field or one of its descendants is among `annotations`.
-pub(crate) fn is_shown(
-    document: &Document,
-    field: ObjectId,
-    annotations: &HashSet<ObjectId>,
-    depth: usize,
-) -> bool {
-    if annotations.contains(&field) {
-        return true;
+impl<'a> Shown<'a> {
+    pub(crate) fn on(document: &'a Document, pages: &[ObjectId]) -> Self {
+        let of_page = |page: &ObjectId| annotations(document, *page).iter();
+        let objects = pages.iter().flat_map(of_page);
+        Self {
+            document,
+            annotations: objects.filter_map(|it| it.as_reference().ok()).collect(),
+            lists: HashMap::new(),
+        }
     }
-    let node = document.get_dictionary(field).ok();
-    let kids = array(document, node.and_then(|node| node.get(b"Kids").ok()));
-    let kids = kids.iter().filter_map(|kid| kid.as_reference().ok());
-    depth < MAX_DEPTH
-        && kids
-            .into_iter()
-            .any(|kid| is_shown(document, kid, annotations, depth + 1))
+
+    /// Whether a field or one of its descendants is on the pages.
+    pub(crate) fn has(&mut self, field: ObjectId) -> bool {
+        self.within(field, 0)
+    }
+
+    fn within(&mut self, field: ObjectId, depth: usize) -> bool {
+        if self.annotations.contains(&field) {
+            return true;
+        }
+        let node = self.document.get_dictionary(field).ok();
+        let kids = array(self.document, node.and_then(|node| node.get(b"Kids").ok()));
+        if depth == MAX_DEPTH || kids.is_empty() {
+            return false;
+        }
+        if let Some(known) = self.lists.get(&kids.as_ptr()) {
+            return *known;
+        }
+        self.lists.insert(kids.as_ptr(), false);
+        let mut kids_of = kids.iter().filter_map(|kid| kid.as_reference().ok());
+        let is_shown = kids_of.any(|kid| self.within(kid, depth + 1));
+        self.lists.insert(kids.as_ptr(), is_shown);
+        is_shown
+    }
 }
 
 /// An inheritable attribute of a field: its own, or that of the nearest ancestor.

@@ -133,7 +133,7 @@ fn entries(document: &Document) -> Result<Vec<(Vec<u8>, Object)>, Error> {
     let names = names.and_then(|catalog| value(document, catalog, b"Names"));
     let tree = names.and_then(|names| value(document, names.as_dict().ok()?, b"EmbeddedFiles"));
     if let Some(Object::Dictionary(tree)) = tree {
-        for_each_leaf(document, tree, b"Names", 0, &mut |key, object| {
+        for_each_leaf(document, tree, b"Names", &mut |key, object| {
             if let Object::String(name, _) = key
                 && found.len() <= MAX_FILES
             {

@@ -109,7 +109,7 @@ impl Reader<'_> {
         }
         match place.as_array().ok()?.first()? {
             Object::Reference(id) => self.pages.get(id).copied(),
-            Object::Integer(index) => u32::try_from(index + 1).ok(),
+            Object::Integer(index) => u32::try_from(index.checked_add(1)?).ok(),
             _ => None,
         }
     }

@@ -1,12 +1,12 @@
 //! Document-level content besides the pages: outlines, named destinations, forms and layers
 //! (7.7.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use lopdf::{Dictionary, Document, Object, ObjectId, dictionary};
 
 use crate::{
-    annotation,
+    annotation::Shown,
     copy::Copy,
     open::{array, dictionary as dictionary_of, reference, resolve, value},
 };
@@ -48,7 +48,7 @@ pub(crate) fn destinations(document: &Document) -> BTreeMap<Vec<u8>, Object> {
     if let Some(Object::Dictionary(names)) = value(document, catalog, b"Names")
         && let Some(Object::Dictionary(tree)) = value(document, names, b"Dests")
     {
-        for_each_leaf(document, tree, b"Names", 0, &mut |key, object| {
+        for_each_leaf(document, tree, b"Names", &mut |key, object| {
             if let Object::String(name, _) = key {
                 add(name, object);
             }
@@ -57,25 +57,30 @@ pub(crate) fn destinations(document: &Document) -> BTreeMap<Vec<u8>, Object> {
     found
 }
 
-/// Calls `take` with each pair of a name or number tree (7.9.6, 7.9.7).
+/// Calls `take` with each pair of a name or number tree (7.9.6, 7.9.7): those of a list that several
+/// nodes share once, and so are the nodes of a list of children.
 pub(crate) fn for_each_leaf<'a>(
     document: &'a Document,
     tree: &'a Dictionary,
     list: &[u8],
-    depth: usize,
     take: &mut impl FnMut(&'a Object, &'a Object),
 ) {
-    for [key, object] in array(document, tree.get(list).ok()).as_chunks::<2>().0 {
-        if let Some(key) = resolve(document, key) {
-            take(key, object);
+    let mut seen = HashSet::new();
+    let mut waiting = vec![(tree, 0)];
+    while let Some((node, depth)) = waiting.pop() {
+        let pairs = array(document, node.get(list).ok());
+        if !pairs.is_empty() && seen.insert(pairs.as_ptr()) {
+            for [key, object] in pairs.as_chunks::<2>().0 {
+                if let Some(key) = resolve(document, key) {
+                    take(key, object);
+                }
+            }
         }
-    }
-    if depth == MAX_DEPTH {
-        return;
-    }
-    for kid in array(document, tree.get(b"Kids").ok()) {
-        if let Some(kid) = dictionary_of(document, kid) {
-            for_each_leaf(document, kid, list, depth + 1, take);
+        let kids = array(document, node.get(b"Kids").ok());
+        if depth < MAX_DEPTH && !kids.is_empty() && seen.insert(kids.as_ptr()) {
+            let kids = kids.iter().rev();
+            let kids = kids.filter_map(|kid| dictionary_of(document, kid));
+            waiting.extend(kids.map(|kid| (kid, depth + 1)));
         }
     }
 }
@@ -167,11 +172,11 @@ pub(crate) fn take_over(copy: &mut Copy<'_>, chosen: &[ObjectId]) {
 /// that has them.
 fn take_form(copy: &mut Copy<'_>, form: &Dictionary, chosen: &[ObjectId]) {
     let source = copy.source;
-    let shown = annotation::all(source, chosen);
+    let mut shown = Shown::on(source, chosen);
     let mut fields = Vec::new();
     for field in array(source, form.get(b"Fields").ok()) {
         let id = field.as_reference();
-        if id.is_ok_and(|id| annotation::is_shown(source, id, &shown, 0)) {
+        if id.is_ok_and(|id| shown.has(id)) {
             fields.push(copy.whole(field));
         }
     }

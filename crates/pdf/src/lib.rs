@@ -80,7 +80,7 @@ pub use self::{
     rotate::Rotation,
     selection::Selection,
     signature::{
-        Appearance, Certification, Change, Evidence, NewSignature, Prepared, Signature,
+        Appearance, Certification, Change, Evidence, FieldLock, NewSignature, Prepared, Signature,
         SignaturePlace, add_evidence, changes_since, prepare_signature, read_evidence,
         read_signatures,
     },

@@ -1,7 +1,7 @@
 //! What is done with PDF files that have names: one way for forms, flows and the command line.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt,
 };
 
@@ -41,16 +41,25 @@ pub struct NamedFile<B> {
 /// Gives files of the same name different ones, in their order: `a.pdf`, `a-2.pdf`.
 pub fn tell_apart<B>(files: &mut [NamedFile<B>]) {
     let mut taken: HashSet<String> = HashSet::new();
+    // The next number to try for a name: thousands of files may have the same.
+    let mut next: HashMap<String, usize> = HashMap::new();
     for file in files {
-        let (stem, ending) = match file.name.rsplit_once('.') {
-            Some((stem, ending)) if !stem.is_empty() => (stem.to_owned(), format!(".{ending}")),
-            _ => (file.name.clone(), String::new()),
-        };
-        let mut number = 2;
-        while !taken.insert(file.name.clone()) {
-            file.name = format!("{stem}-{number}{ending}");
-            number += 1;
+        if taken.insert(file.name.clone()) {
+            continue;
         }
+        let (stem, ending) = match file.name.rsplit_once('.') {
+            Some((stem, ending)) if !stem.is_empty() => (stem, format!(".{ending}")),
+            _ => (file.name.as_str(), String::new()),
+        };
+        let number = next.entry(file.name.clone()).or_insert(2);
+        let name = loop {
+            let name = format!("{stem}-{number}{ending}");
+            *number += 1;
+            if taken.insert(name.clone()) {
+                break name;
+            }
+        };
+        file.name = name;
     }
 }
 

@@ -23,7 +23,7 @@ const MAX_PASSWORD: usize = 127;
 pub struct Protection {
     /// Opens the file; anyone can open it where this is empty.
     pub user_password: String,
-    /// Lifts the restrictions; the user password without it.
+    /// Lifts the restrictions. Without it, nobody can if there are any, or else the user password is it.
     pub owner_password: String,
     /// What readers allow those who open the file with the user password.
     pub allowed: Allowed,
@@ -100,8 +100,12 @@ pub(crate) fn protect(document: &mut Document, protection: &Protection) -> Resul
         return Err(Error::Archival);
     }
     let user = &protection.user_password;
+    // Readers that know a file by its owner password lift the restrictions: the user password must not be
+    // it, then.
+    let unknown = hexadecimal(random()?);
     let owner = match protection.owner_password.as_str() {
-        "" => user,
+        "" if user.is_empty() || protection.allowed == Allowed::default() => user.as_str(),
+        "" => unknown.as_str(),
         owner => owner,
     };
     if user.is_empty() && owner.is_empty() {
@@ -139,6 +143,10 @@ pub(crate) fn protect(document: &mut Document, protection: &Protection) -> Resul
     document.trailer.set("Encrypt", number);
     document.version = "2.0".to_owned();
     encrypted(document, &mut Cipher::new(key, number))
+}
+
+fn hexadecimal(bytes: [u8; 32]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What tells the file apart, which encrypted files need: direct strings, as those of other objects are

@@ -53,7 +53,7 @@ impl Structure {
         }
         let mut found = Vec::new();
         if let Some(Object::Dictionary(numbers)) = value(source, tree, b"ParentTree") {
-            for_each_leaf(source, numbers, b"Nums", 0, &mut |key, object| {
+            for_each_leaf(source, numbers, b"Nums", &mut |key, object| {
                 found.extend(key.as_i64().ok().map(|number| (number, object)));
             });
         }

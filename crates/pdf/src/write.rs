@@ -132,16 +132,14 @@ pub(crate) fn put(places: &mut Places, id: ObjectId, at: usize) {
 pub(crate) fn plain_table(file: &mut Vec<u8>, places: &Places, trailer: &Dictionary) {
     let start = file.len();
     file.extend(b"xref\n0 1\n0000000000 65535 f \n");
-    let mut numbers: Vec<u32> = places.keys().copied().collect();
+    let numbers: Vec<u32> = places.keys().copied().collect();
     let last = numbers.last().copied().unwrap_or_default();
-    while let Some(first) = numbers.first().copied() {
-        let run = (0..).zip(&numbers);
-        let count = run
-            .take_while(|(step, number)| first.checked_add(*step) == Some(**number))
-            .count();
-        text(file, format_args!("{first} {count}\n"));
-        for number in numbers.drain(..count) {
-            let (at, generation) = places.get(&number).copied().unwrap_or_default();
+    let is_next = |one: &u32, other: &u32| one.checked_add(1) == Some(*other);
+    for run in numbers.chunk_by(is_next) {
+        let first = run.first().copied().unwrap_or_default();
+        text(file, format_args!("{first} {}\n", run.len()));
+        for number in run {
+            let (at, generation) = places.get(number).copied().unwrap_or_default();
             text(file, format_args!("{at:010} {generation:05} n \n"));
         }
     }

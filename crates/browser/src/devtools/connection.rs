@@ -25,6 +25,9 @@ const OUTGOING: usize = 64;
 const EVENTS: usize = 4096;
 /// Maximum size of a message from Chromium, in bytes.
 pub(super) const MAX_MESSAGE: u64 = 256 << 20;
+/// Maximum size of a message to Chromium, in bytes. Chromium ends, and all its pages with it, if a
+/// message is longer than 100 MiB.
+pub(crate) const MAX_SENT: usize = 96 << 20;
 
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub(crate) enum CallError {
     Closed,
     /// Chromium returned an error.
     Refused(String),
+    /// The message is longer than [`MAX_SENT`].
+    TooLong,
 }
 
 /// An event of a session.
@@ -222,7 +227,10 @@ fn encode<P: Serialize>(
     let encoded = serde_json::to_vec(&message);
     let mut bytes = encoded.map_err(|error| CallError::Refused(error.to_string()))?;
     bytes.push(0);
-    Ok(bytes)
+    match bytes.len() > MAX_SENT {
+        true => Err(CallError::TooLong),
+        false => Ok(bytes),
+    }
 }
 
 async fn write(mut input: ChildStdin, mut messages: mpsc::Receiver<Vec<u8>>, shared: Arc<Shared>) {

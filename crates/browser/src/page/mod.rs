@@ -16,7 +16,12 @@ use tokio::task::JoinHandle;
 pub use self::page_state::{FailedResource, Report};
 use self::request_interceptor::{ORIGIN, RequestInterceptor};
 pub(crate) use self::{page_state::PageState, print::Sink};
-use crate::{chromium::Chromium, devtools::CallError, error::Error, outside::Outside};
+use crate::{
+    chromium::Chromium,
+    devtools::{CallError, MAX_SENT},
+    error::Error,
+    outside::Outside,
+};
 
 /// Port 9 (discard), where nothing listens.
 const DEAD_PROXY: &str = "http://127.0.0.1:9";
@@ -150,6 +155,9 @@ impl Page {
         let answer = answer.map_err(|error| match error {
             CallError::Closed => Error::Disconnected,
             CallError::Refused(message) => Error::Refused { method, message },
+            CallError::TooLong => Error::PageTooLarge {
+                limit_bytes: MAX_SENT as u64,
+            },
         })?;
         serde_json::from_str(answer.get()).map_err(|error| Error::Refused {
             method,

@@ -19,6 +19,9 @@ use crate::{
 
 /// Origin of documents: a name that never resolves (RFC 2606, section 2).
 pub(crate) const ORIGIN: &str = "http://platen.invalid/";
+/// Largest file that a page gets, in bytes: in base64, it is one message (see
+/// [`MAX_SENT`](crate::devtools::MAX_SENT)).
+const MAX_FILE_BYTES: usize = 64 << 20;
 
 pub(crate) struct RequestInterceptor {
     pub(crate) connection: Connection,
@@ -150,6 +153,19 @@ impl RequestInterceptor {
     async fn answer(self: &Arc<Self>, paused: Paused, loads: &mut JoinSet<()>) {
         let file = self.file(&paused).await;
         match self.decide(&paused, file) {
+            Decision::Found(file) if file.bytes.len() > MAX_FILE_BYTES => {
+                let url = paused.request.url.as_str();
+                let path = file_path(url.strip_prefix(ORIGIN).unwrap_or(url));
+                let line = format!("{path}: larger than {MAX_FILE_BYTES} bytes");
+                self.page_state.change(|state| {
+                    let kind = &paused.resource_type;
+                    state
+                        .report
+                        .push_failed(kind, "net::ERR_FILE_TOO_BIG", &line);
+                    push_bounded(&mut state.report.missing, line);
+                });
+                self.fulfil(&paused.request_id, 413, &[], &[]).await;
+            }
             Decision::Found(file) => {
                 let headers = [("content-type".to_owned(), file.media_type)];
                 self.fulfil(&paused.request_id, 200, &headers, &file.bytes)

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use platen_browser::{Config, Error, Source, Wait};
 
-use crate::bench::{Server, bench, eventually, has_chromium, job, scripted, small, text_of};
+use crate::bench::{
+    Server, bench, eventually, has_chromium, job, scripted, small, text_of, with_files,
+};
 
 /// Every way in which a page without scripts can load something.
 fn loading_html(base: &str) -> String {
@@ -218,6 +220,29 @@ async fn a_page_that_allocates_without_end_is_ended_and_harms_no_other() {
         assert!(is_refused, "{ended:?}");
         assert!(text_of(&other.unwrap()).contains("meanwhile"));
     }
+    bench.still_works().await;
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_too_large_for_chromium_is_kept_from_it() {
+    if !has_chromium() {
+        return;
+    }
+    let bench = bench(small());
+    let large = vec![b'x'; (64 << 20) + 1];
+    let html = "<p>beside</p><img src=large.bin><img src=small.bin>";
+    let files = [
+        ("large.bin", "image/png", &large[..]),
+        ("small.bin", "image/png", b"x"),
+    ];
+    let printed = bench.browser.print(with_files(html, &files)).await.unwrap();
+    let missing = printed.report.missing.clone();
+    assert_eq!(missing, ["large.bin: larger than 67108864 bytes"]);
+    assert!(text_of(&printed.bytes().await.unwrap()).contains("beside"));
+    // A control character is six bytes of JSON.
+    let page = bench.bytes(job(&"\u{1}".repeat(17 << 20))).await;
+    assert!(matches!(page, Err(Error::PageTooLarge { .. })), "{page:?}");
     bench.still_works().await;
     bench.end().await;
 }

@@ -8,7 +8,10 @@ use platen_pades::{
 };
 use platen_pdf::{Appearance, Certification, Limits, SignaturePlace};
 
-use crate::{authority::authority, file::pdf};
+use crate::{
+    authority::authority,
+    file::{pdf, pdf_of, updated},
+};
 
 pub(crate) fn now() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -141,6 +144,51 @@ fn what_is_certified_says_what_may_be_changed() {
         &limits,
     );
     assert!(late.expect_err("late").to_string().contains("first"));
+}
+
+#[test]
+fn fields_that_a_signature_locks_stay_as_they_are() {
+    let field = |number: usize, name: &str, value: &str| {
+        format!(
+            "{number} 0 obj\n<</Type/Annot/Subtype/Widget/FT/Tx/T({name})/V({value})/Rect[0 0 9 9]\
+             /P 3 0 R>>\nendobj\n"
+        )
+    };
+    let object = |text: &str| {
+        let text = text.split_once("obj\n").expect("an object").1;
+        text.strip_suffix("\nendobj\n").expect("an end").to_owned()
+    };
+    for (lock, is_locked) in [
+        (
+            "/Lock<</Type/SigFieldLock/Action/Include/Fields[(total)]>>",
+            true,
+        ),
+        ("/Lock<</Type/SigFieldLock/Action/All>>", true),
+        (
+            "/Lock<</Type/SigFieldLock/Action/Exclude/Fields[(total)]>>",
+            false,
+        ),
+        ("", false),
+    ] {
+        let file = pdf_of(&[
+            "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R]>>>>".to_owned(),
+            "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 300 200]>>".to_owned(),
+            "<</Type/Page/Parent 2 0 R/Annots[4 0 R 5 0 R]>>".to_owned(),
+            object(&field(4, "total", "100")),
+            format!(
+                "<</Type/Annot/Subtype/Widget/FT/Sig/T(approval)/Rect[0 0 0 0]/P 3 0 R{lock}>>"
+            ),
+        ]);
+        let signing = Signing {
+            field: Some("approval".to_owned()),
+            ..signing(Level::Basic)
+        };
+        let made = signed(&file, &signing, "rsa");
+        assert!(judged(&made).valid, "{lock}");
+        let changed = updated(&made, &[&field(4, "total", "999")], "");
+        let judgement = judged(&changed);
+        assert_eq!(judgement.valid, !is_locked, "{lock}: {judgement:#?}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod changes;
 mod evidence;
+mod lock;
 mod prepare;
 mod read;
 mod update;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     changes::{Change, changes_since},
     evidence::{Evidence, add_evidence, read_evidence},
+    lock::FieldLock,
     prepare::{Appearance, NewSignature, Place as SignaturePlace, Prepared, prepare_signature},
     read::{Signature, read_signatures},
 };

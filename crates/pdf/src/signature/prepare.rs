@@ -3,17 +3,17 @@
 
 use std::ops::Range;
 
-use lopdf::{Dictionary, Object, ObjectId, Stream, StringFormat, dictionary};
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream, StringFormat, dictionary};
 
 use super::{
-    Certification,
+    Certification, FieldLock,
     read::{Field, certification, fields, signed_value},
     update::Update,
 };
 use crate::{
     Error, Limits, flatten,
     imported_page::{Extent, import},
-    open::{array, open},
+    open::{array, open, value},
 };
 
 /// Flags of the widget: it is printed, and nobody moves it (12.5.3).
@@ -265,12 +265,22 @@ fn sign_field(
         None => field,
     };
     let area = area_of(update, widget);
+    if let Some(lock) = lock_of(document, field) {
+        update.append(signature, "Reference", lock.reference())?;
+    }
     update.dictionary(field)?.set("V", signature);
     if let (Some(appearance), Some(area)) = (&new.appearance, area) {
         let looks = looks(update, appearance, area, limits)?;
         update.dictionary(widget)?.set("AP", looks);
     }
     Ok(())
+}
+
+/// What the field asks its signature to lock.
+fn lock_of(document: &Document, field: ObjectId) -> Option<FieldLock> {
+    let field = document.get_dictionary(field).ok()?;
+    let lock = value(document, field, b"Lock")?.as_dict().ok()?;
+    FieldLock::read(document, lock)
 }
 
 /// The area of a widget; `None` if it is not to be seen.

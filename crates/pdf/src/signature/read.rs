@@ -4,7 +4,7 @@ use std::{collections::HashSet, ops::Range, rc::Rc};
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
-use super::Certification;
+use super::{Certification, FieldLock};
 use crate::{
     Error, Limits,
     annotation::{annotations, of_field},
@@ -44,6 +44,8 @@ pub struct Signature {
     pub location: Option<String>,
     /// What may be changed after it, where it certifies the document.
     pub certification: Option<Certification>,
+    /// The form fields that it locks.
+    pub lock: Option<FieldLock>,
     /// The page that shows it, from 1, where it is to be seen.
     pub page: Option<usize>,
 }
@@ -176,6 +178,7 @@ fn one(document: &Document, file: &[u8], field: &Field<'_>, signed: &Dictionary)
         reason: text(b"Reason"),
         location: text(b"Location"),
         certification: certification(document, signed),
+        lock: FieldLock::of_signature(document, signed),
         page: page_of(document, field),
     }
 }

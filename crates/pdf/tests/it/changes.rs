@@ -425,6 +425,22 @@ fn an_encrypted_file_opens_with_its_passwords_only() {
             "{said}"
         );
     }
+    // Whoever opens a file without an owner password has not the rights of its owner.
+    let alone = Operations {
+        protection: Some(Protection {
+            user_password: "user".to_owned(),
+            owner_password: String::new(),
+            allowed,
+        }),
+        ..Operations::default()
+    };
+    let (sound, said) = encryption(&apply(&alone, file.clone()).expect("a file"), "user");
+    assert!(sound, "{said}");
+    assert!(
+        said.contains("Supplied password is user password"),
+        "{said}"
+    );
+    assert!(!said.contains("password is owner password"), "{said}");
     let refused = info(&made, &["-upw", "wrong"]);
     assert!(refused.contains("Incorrect password"), "{refused}");
     let poppler = info(&made, &["-upw", "pässwort"]);

@@ -8,7 +8,7 @@ use std::{
 use lopdf::{Document, Object, Stream, dictionary};
 use platen_pdf::{
     Conditions, Error, Limits, NamedFile, Operations, Split, describe, flatten, merge, page_count,
-    read_text,
+    read_text, tell_apart,
 };
 use serde_json::json;
 
@@ -35,6 +35,24 @@ pub fn pages(name: &str, count: usize) -> NamedFile<Vec<u8>> {
     document.save_to(&mut bytes).expect("a file");
     let name = name.to_owned();
     NamedFile { name, bytes }
+}
+
+#[test]
+fn files_of_the_same_name_are_told_apart() {
+    let named = |name: &str| NamedFile {
+        name: name.to_owned(),
+        bytes: (),
+    };
+    let mut files = ["a.pdf", "a-3.pdf", "a.pdf", "a.pdf", "a.pdf", "b"].map(named);
+    tell_apart(&mut files);
+    let names = files.map(|file| file.name);
+    assert_eq!(
+        names,
+        ["a.pdf", "a-3.pdf", "a-2.pdf", "a-4.pdf", "a-5.pdf", "b"]
+    );
+    let mut files = vec![named("a.pdf"); 300_000];
+    tell_apart(&mut files);
+    assert_eq!(files[299_999].name, "a-300000.pdf");
 }
 
 fn count(file: &NamedFile<Vec<u8>>) -> usize {

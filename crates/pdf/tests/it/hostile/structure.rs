@@ -191,6 +191,34 @@ fn depth_has_a_bound() {
 }
 
 #[test]
+fn trees_whose_nodes_are_themselves_end() {
+    // Each node has itself eight times, so that there are 8^32 ways to its leaves.
+    let kids = |number: usize| format!("[{}]", format!("{number} 0 R ").repeat(8));
+    let shared = "[7 0 R 7 0 R 7 0 R]";
+    let objects = vec![
+        "<</Type/Catalog/Pages 2 0 R/Names<</Dests 4 0 R/EmbeddedFiles 4 0 R>>\
+         /AcroForm<</Fields[5 0 R 5 0 R]>>/StructTreeRoot<</Type/StructTreeRoot/ParentTree 6 0 R>>\
+         /Outlines<</First 9 0 R/Last 9 0 R/Count 1>>>>"
+            .to_owned(),
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>".to_owned(),
+        format!("<</Kids {}>>", kids(4)),
+        format!("<</FT/Tx/T(a)/Kids {}>>", kids(5)),
+        format!("<</Kids {shared}/Nums 8 0 R>>"),
+        format!("<</Kids {}/Nums 8 0 R>>", kids(6)),
+        "[0 null 1 null]".to_owned(),
+        "<</Title(a)/Dest(b)>>".to_owned(),
+    ];
+    let file = file(&objects, "");
+    for (name, done) in each(&file) {
+        assert!(
+            !matches!(done, Err(Error::NotPdf | Error::Encrypted)),
+            "{name}: {done:?}"
+        );
+    }
+}
+
+#[test]
 fn references_in_circles_end() {
     // A length that is the stream itself, a reference to itself, forms that draw each other, parents.
     let stream = |entries: &str, content: &str| {
