@@ -112,7 +112,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ),
     (
         "footnote-unlinked",
-        "The mark of a footnote has no link here.",
+        "The mark of a footnote has no link here; in headers and footers of PDF, PNG and SVG its text is missing, too.",
     ),
     ("footnotes-as-endnotes", "Footnotes are written at the end."),
     (

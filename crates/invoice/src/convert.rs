@@ -88,6 +88,21 @@ fn line_vat(of: &Vat) -> model::LineVat {
     }
 }
 
+/// All amounts together; `None` if they are too large.
+fn sum(all: &[LineAdjustment]) -> Option<Decimal> {
+    let mut amounts = all.iter().map(|one| one.amount.0);
+    amounts.try_fold(Decimal::ZERO, Decimal::checked_add)
+}
+
+/// The price that makes the net amount of a line that states no price.
+fn price_of(of: &Line, net: Decimal, quantity: Decimal) -> Option<Decimal> {
+    let per = of.price_quantity.map_or(Decimal::ONE, |per| per.0);
+    net.checked_add(sum(&of.allowances)?)?
+        .checked_sub(sum(&of.charges)?)?
+        .checked_mul(per)?
+        .checked_div(quantity)
+}
+
 impl Converter {
     pub(crate) fn problem(&mut self, path: &str, message: String) {
         self.problems
@@ -219,12 +234,6 @@ impl Converter {
         };
         let quantity = of.quantity.map_or(Decimal::ONE, |quantity| quantity.0);
         let per = of.price_quantity.map_or(Decimal::ONE, |per| per.0);
-        let sum = |all: &[LineAdjustment]| -> Option<Decimal> {
-            let amounts = all.iter().map(|one| one.amount.0);
-            amounts
-                .into_iter()
-                .try_fold(Decimal::ZERO, Decimal::checked_add)
-        };
         let computed = quantity
             .checked_mul(price.0)
             .and_then(|amount| amount.checked_div(per))
@@ -260,10 +269,9 @@ impl Converter {
         let path = format!("/lines/{index}");
         let net_amount = self.net(&path, of).unwrap_or_default();
         let quantity = of.quantity.map_or(Decimal::ONE, |quantity| quantity.0);
-        let price = of.price.map(|price| price.0).unwrap_or_else(|| {
-            let net = net_amount.into_decimal();
-            net.checked_div(quantity).unwrap_or_default()
-        });
+        let price = of.price.map(|price| price.0);
+        let price = price.or_else(|| price_of(of, net_amount.into_decimal(), quantity));
+        let price = price.unwrap_or_default();
         let unit = of.unit.clone().unwrap_or_else(|| "C62".to_owned());
         model::InvoiceLine {
             id: of.id.clone().unwrap_or_else(|| (index + 1).to_string()),

@@ -27,6 +27,8 @@ use crate::{
 const MAX_RELATIONS_BYTES: u64 = 32 << 20;
 /// Maximum size of an SVG image, or of a text file that contains images, in bytes.
 pub(crate) const MAX_MARKUP_BYTES: u64 = 64 << 20;
+/// Bytes that the images of a file that is no package may unpack to.
+const MAX_IMAGES_BYTES: u64 = 4 * MAX_MARKUP_BYTES;
 /// How much of a part is examined to recognize an SVG image, in bytes.
 const HEAD_BYTES: usize = 4096;
 
@@ -72,29 +74,33 @@ pub(crate) fn of_file(
     }
     let mut bytes = Vec::new();
     file.take(MAX_MARKUP_BYTES).read_to_end(&mut bytes)?;
+    let mut left = MAX_IMAGES_BYTES;
     let text = match is_svg {
-        true => svg::cleaned(&bytes),
-        false => flat::cleaned(&bytes),
+        true => svg::cleaned(&bytes, &mut left),
+        false => flat::cleaned(&bytes, &mut left),
     };
     Ok(text.map(Patch::Text))
 }
 
-/// The change that a package needs; `None` for most.
+/// The change that a package needs; `None` for most. `left` is how many bytes its parts may unpack to,
+/// whatever its directory says.
 pub(crate) fn of_package(
     file: &mut (impl Read + Seek),
     directory: &Directory,
     from_first_cell: bool,
+    mut left: u64,
 ) -> io::Result<Option<Patch>> {
     let mut changed = HashMap::new();
     for (index, entry) in directory.entries.iter().enumerate() {
         let name = entry.name.to_ascii_lowercase();
         let part = if name.ends_with(".rels") {
-            let bytes = unpacked(file, entry, MAX_RELATIONS_BYTES)?;
+            let bytes = unpacked(file, entry, MAX_RELATIONS_BYTES.min(left))?;
+            spend(&mut left, bytes.len() as u64)?;
             relations::cleaned(&bytes)?
         } else if from_first_cell && sheet_view::is_sheet(&name) {
-            sheet_view::from_first_cell(file, entry)?
+            sheet_view::from_first_cell(file, entry, &mut left)?
         } else {
-            picture(file, entry)?
+            picture(file, entry, &mut left)?
         };
         changed.extend(part.map(|part| (index, part)));
     }
@@ -105,15 +111,27 @@ pub(crate) fn of_package(
     Ok(Some(Patch::Package(pieces)))
 }
 
+/// Takes `bytes` from those that are left.
+fn spend(left: &mut u64, bytes: u64) -> io::Result<()> {
+    *left = left.checked_sub(bytes).ok_or(io::ErrorKind::FileTooLarge)?;
+    Ok(())
+}
+
 /// Cleans an SVG image, whatever its name: LibreOffice also goes by content.
-fn picture(file: &mut (impl Read + Seek), entry: &Entry) -> io::Result<Option<Part>> {
+fn picture(
+    file: &mut (impl Read + Seek),
+    entry: &Entry,
+    left: &mut u64,
+) -> io::Result<Option<Part>> {
     let head = start_of(file, entry, HEAD_BYTES);
     if !svg::is_svg(&head) {
         return Ok(None);
     }
     // If the part cannot be unpacked to its end, LibreOffice reads it as far as possible.
     let most = usize::try_from(MAX_MARKUP_BYTES).unwrap_or(usize::MAX);
-    let cleaned = svg::cleaned(&start_of(file, entry, most));
+    let image = start_of(file, entry, most);
+    spend(left, image.len() as u64)?;
+    let cleaned = svg::cleaned(&image, left);
     cleaned.map(|it| Part::of(&it)).transpose()
 }
 

@@ -193,12 +193,17 @@ fn zipped(
             limit_bytes: config.max_unzipped_bytes,
         });
     }
+    if directory.has_overlap() {
+        return Err(Error::Damaged);
+    }
     let found = package::detect(file, &directory).map_err(|_| Error::Damaged)?;
     let none = || Error::UnknownFormat("a zip file without a document".to_owned());
     let detected = found.ok_or_else(none)?;
     // A part that cannot be unpacked is damaged, too.
-    let patch = changes::of_package(file, &directory, options.has_single_page_sheets())
-        .map_err(|_| Error::Damaged)?;
+    let from_first_cell = options.has_single_page_sheets();
+    let most = config.max_unzipped_bytes;
+    let patch =
+        changes::of_package(file, &directory, from_first_cell, most).map_err(|_| Error::Damaged)?;
     // Since 24.8, LibreOffice encrypts an OpenDocument file as a whole.
     let is_whole = |entry: &zip_directory::Entry| entry.name == "encrypted-package";
     let is_encrypted_package = directory.entries.iter().any(is_whole);

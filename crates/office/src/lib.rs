@@ -15,6 +15,7 @@ mod export_filter;
 mod filter_data;
 mod format;
 mod job;
+mod job_folder;
 mod markup;
 mod office;
 mod ole;

@@ -51,9 +51,6 @@ pub struct Office {
     filters: Mutex<Option<Arc<ExportFilters>>>,
 }
 
-/// Larger documents are examined on a blocking thread. In bytes.
-const INLINE_BYTES: usize = 256 << 10;
-
 impl Office {
     /// Creates a converter with temporary folders below `parent`. Must be called within a tokio
     /// runtime.
@@ -209,17 +206,10 @@ impl Office {
         let begin = Instant::now();
         self.check_installed()?;
         let io = self.io(job.options.io)?;
-        let (inspected, key) = match &job.source {
-            Source::Content(Content::Held(bytes)) if bytes.len() <= INLINE_BYTES => {
-                look(&job, &self.config)?
-            }
-            // Files may be slow to read, and the whole content is hashed.
-            _ => {
-                let (job, config) = (job.clone(), self.config.clone());
-                let looked = tokio::task::spawn_blocking(move || look(&job, &config)).await;
-                looked.map_err(|error| Error::Input(io::Error::other(error)))??
-            }
-        };
+        // Files may be slow to read, and a few bytes may be packed a thousand times.
+        let looking = (job.clone(), self.config.clone());
+        let looked = tokio::task::spawn_blocking(move || look(&looking.0, &looking.1)).await;
+        let (inspected, key) = looked.map_err(|error| Error::Input(io::Error::other(error)))??;
         let known = Known {
             is_encrypted: inspected.is_encrypted,
             is_encrypted_package: inspected.is_encrypted_package,

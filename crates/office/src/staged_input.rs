@@ -12,7 +12,7 @@ use std::{
 
 use tokio::io::AsyncRead;
 
-use crate::{changes::Patch, job::Source};
+use crate::{changes::Patch, job::Source, job_folder::JobFolder};
 
 /// File name for a document without one.
 pub(crate) const NAMELESS: &str = "document";
@@ -49,21 +49,23 @@ pub(crate) struct StagedInput {
 impl StagedInput {
     /// Stages the document and returns its path. There is always a path: LibreOffice trusts a
     /// document without one and loads whatever it links to.
-    pub(crate) async fn place(self, folder: &Path, name: Option<&str>) -> io::Result<PathBuf> {
-        let place = folder.join(name.unwrap_or(NAMELESS));
-        match (&self.source, &self.patch) {
-            (Source::Path(path), None) if self.is_seen => match name {
-                None => return Ok(path.clone()),
-                Some(_) => tokio::fs::symlink(path, &place).await?,
-            },
-            // Writing a small document costs less than a thread switch.
-            _ if self.size_bytes() <= INLINE_BYTES => self.write(&place)?,
-            _ => {
-                let place = place.clone();
-                let written = tokio::task::spawn_blocking(move || self.write(&place)).await;
-                written.map_err(io::Error::other)??;
+    pub(crate) async fn place(self, folder: &JobFolder, name: Option<&str>) -> io::Result<PathBuf> {
+        let place = folder.path().join(name.unwrap_or(NAMELESS));
+        if let (Source::Path(path), None, true) = (&self.source, &self.patch, self.is_seen) {
+            if name.is_none() {
+                return Ok(path.clone());
             }
+            tokio::fs::symlink(path, &place).await?;
+            return Ok(place);
         }
+        let mut file = folder.create_file(name.unwrap_or(NAMELESS))?;
+        // Writing a small document costs less than a thread switch.
+        if self.size_bytes() <= INLINE_BYTES {
+            self.write_to(&mut file)?;
+            return Ok(place);
+        }
+        let written = tokio::task::spawn_blocking(move || self.write_to(&mut file)).await;
+        written.map_err(io::Error::other)??;
         Ok(place)
     }
 
@@ -97,10 +99,6 @@ impl StagedInput {
             Source::Content(content) => content.size_bytes(),
             Source::Path(path) => path.metadata().map_or(u64::MAX, |it| it.len()),
         }
-    }
-
-    fn write(&self, place: &Path) -> io::Result<()> {
-        self.write_to(&mut File::create_new(place)?)
     }
 
     fn write_to(&self, to: &mut impl Write) -> io::Result<()> {

@@ -2,8 +2,8 @@
 
 use std::{
     fs::File,
-    io::Write,
-    path::{Path, PathBuf},
+    io::{Read, Write},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -16,6 +16,7 @@ use crate::{
     Detected,
     crash_report::Work,
     format::{Family, Format},
+    job_folder::JobFolder,
     options::Io,
     outcome::{Failed, is_crash},
     soffice::{Elsewhere, Place, Worker},
@@ -121,14 +122,9 @@ impl Exchange<'_> {
     /// Document and result are files in a folder that LibreOffice sees, too. Even if they go over
     /// the connection, LibreOffice has them in files there: it trusts a document without a path.
     async fn by_folder(self, path: &Path, seen: &Path, format: &Format, io: Io) -> Exchanged {
-        let folder = path.join(JOB);
         // No staged document has a name that starts with a dot.
         let name_of_result = format!(".result.{}", format.extension);
-        let result = folder.join(&name_of_result);
-        // An earlier job may have left what could not be removed then.
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir(&folder).map_err(Failed::Output)?;
-        let folder = RemoveOnDrop(folder);
+        let folder = JobFolder::create(path.join(JOB)).map_err(Failed::Output)?;
         // The same place by the name that LibreOffice knows it by.
         let seen = seen.join(JOB);
         let files = match io {
@@ -142,15 +138,15 @@ impl Exchange<'_> {
                 input
             }
             _ => {
-                let input = self.source.place(&folder.0, self.name.as_deref()).await;
+                let input = self.source.place(&folder, self.name.as_deref()).await;
                 let input = input.map_err(Failed::Output)?;
-                match input.strip_prefix(&folder.0) {
+                match input.strip_prefix(folder.path()) {
                     Ok(name) => seen.join(name),
                     Err(_) => input,
                 }
             }
         };
-        let seen_result = seen.join(name_of_result);
+        let seen_result = seen.join(&name_of_result);
         let (from, to) = (Input::Path(input), Output::Path(seen_result.clone()));
         let converted = self.client.convert(from, to, &self.conversion).await;
         let converted = converted.map_err(Failed::Urp)?;
@@ -158,7 +154,10 @@ impl Exchange<'_> {
             Some(files) if io.streams_result() => {
                 fetch(files, &seen_result, path, self.limit_bytes).await?
             }
-            _ => take(&result, self.limit_bytes)?,
+            _ => {
+                let result = folder.open_file(&name_of_result);
+                take(result.map_err(Failed::Output)?, self.limit_bytes)?
+            }
         };
         drop(folder);
         Ok((body, converted.phases))
@@ -233,16 +232,6 @@ async fn fetch(
     }
 }
 
-/// The folder of a job, removed on drop.
-struct RemoveOnDrop(PathBuf);
-
-impl Drop for RemoveOnDrop {
-    fn drop(&mut self) {
-        // Anything left is removed together with the folder of the process.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// A safe version of the document's name. LibreOffice shows it in fields and uses it for the sheet
 /// of a CSV file.
 pub(crate) fn harmless(name: &str, detected: &Detected) -> String {
@@ -264,16 +253,18 @@ pub(crate) fn harmless(name: &str, detected: &Detected) -> String {
     }
 }
 
-/// Opens a result. Its name is removed afterwards, so that nothing is left behind whatever happens.
-fn take(path: &Path, limit_bytes: u64) -> Result<Content, Failed> {
-    let file = File::open(path).map_err(Failed::Output)?;
+/// Reads a result. A large one stays in its file, whose name is removed afterwards, so that nothing is
+/// left behind whatever happens.
+fn take(file: File, limit_bytes: u64) -> Result<Content, Failed> {
     let size = file.metadata().map_err(Failed::Output)?.len();
     if size > limit_bytes {
         return Err(Failed::TooLarge(limit_bytes));
     }
-    match size > MAX_HELD_BYTES {
-        true => Content::of_file(file),
-        false => std::fs::read(path).map(Content::from),
+    if size > MAX_HELD_BYTES {
+        return Content::of_file(file).map_err(Failed::Output);
     }
-    .map_err(Failed::Output)
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    let read = file.take(MAX_HELD_BYTES).read_to_end(&mut bytes);
+    read.map_err(Failed::Output)?;
+    Ok(bytes.into())
 }

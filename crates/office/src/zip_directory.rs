@@ -34,6 +34,8 @@ const END: [u8; 4] = *b"PK\x05\x06";
 const END_BYTES: usize = 22;
 const ENTRY: [u8; 4] = *b"PK\x01\x02";
 const ENTRY_BYTES: usize = 46;
+/// The extra field of numbers of 64 bits.
+const WIDE: u16 = 1;
 /// Where a central record has the offset of the part's header.
 const OFFSET_AT: usize = 42;
 const LOCAL_BYTES: u64 = 30;
@@ -41,6 +43,22 @@ const LOCAL_BYTES: u64 = 30;
 const TAIL_BYTES: u64 = 65_535 + END_BYTES as u64;
 /// Maximum size of the directory: enough for 20,000 parts with long names.
 const MAX_DIRECTORY_BYTES: u64 = 8 << 20;
+
+impl Directory {
+    /// Whether parts share bytes, as those of no office program do: a small file could unpack without
+    /// end.
+    pub(crate) fn has_overlap(&self) -> bool {
+        let end_of = |it: &Entry| {
+            let data = it.header_at.saturating_add(LOCAL_BYTES);
+            data.saturating_add(it.packed_bytes)
+        };
+        let places = self.entries.iter().map(|it| (it.header_at, end_of(it)));
+        let mut places: Vec<(u64, u64)> = places.collect();
+        places.push((self.at, u64::MAX));
+        places.sort_unstable();
+        places.windows(2).any(|pair| pair[0].1 > pair[1].0)
+    }
+}
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
@@ -84,31 +102,52 @@ fn parse(mut bytes: &[u8], at: u64, count: usize, max_entries: usize) -> Option<
         if bytes.len() < ENTRY_BYTES || !bytes.starts_with(&ENTRY) {
             return None;
         }
-        let size = u64::from(u32_at(bytes, 24));
         let [name, extra, comment] = [28, 30, 32].map(|at| usize::from(u16_at(bytes, at)));
-        let whole = ENTRY_BYTES + name + extra + comment;
-        if bytes.len() < whole {
-            return None;
-        }
-        unzipped_bytes += size;
+        let (head, rest) = bytes.split_at_checked(ENTRY_BYTES + name + extra + comment)?;
+        let name = &head[ENTRY_BYTES..ENTRY_BYTES + name];
+        let extra = &head[ENTRY_BYTES + name.len()..ENTRY_BYTES + name.len() + extra];
+        let numbers = [24, 20, OFFSET_AT].map(|at| u32_at(head, at));
+        let [size, packed_bytes, header_at] = widened(numbers, extra);
+        unzipped_bytes = unzipped_bytes.saturating_add(size);
         if entries.len() < max_entries {
-            let name = &bytes[ENTRY_BYTES..ENTRY_BYTES + name];
             entries.push(Entry {
                 name: String::from_utf8_lossy(name).into_owned(),
                 unzipped_bytes: size,
-                packed_bytes: u64::from(u32_at(bytes, 20)),
-                record: bytes[..whole].to_vec(),
-                header_at: u64::from(u32_at(bytes, OFFSET_AT)),
-                stored: u16_at(bytes, 10) == 0,
+                packed_bytes,
+                record: head.to_vec(),
+                header_at,
+                stored: u16_at(head, 10) == 0,
             });
         }
-        bytes = &bytes[whole..];
+        bytes = rest;
     }
     Some(Directory {
         entries,
         count,
         unzipped_bytes,
         at,
+    })
+}
+
+/// Numbers of a record, those that do not fit from its extra field (APPNOTE 4.5.3). Some programs write
+/// all there, however small they are (`Zip64Mode.Always` of Apache Commons Compress).
+fn widened(numbers: [u32; 3], mut extra: &[u8]) -> [u64; 3] {
+    let mut wide: &[u8] = &[];
+    while let Some((head, rest)) = extra.split_at_checked(4) {
+        let Some((data, rest)) = rest.split_at_checked(usize::from(u16_at(head, 2))) else {
+            break;
+        };
+        if u16_at(head, 0) == WIDE {
+            wide = data;
+        }
+        extra = rest;
+    }
+    numbers.map(|number| {
+        let next = wide.split_first_chunk().filter(|_| number == u32::MAX);
+        next.map_or(u64::from(number), |(bytes, rest)| {
+            wide = rest;
+            u64::from_le_bytes(*bytes)
+        })
     })
 }
 
@@ -217,4 +256,56 @@ pub(crate) fn end_record(entries: usize, length: usize, at: u64) -> Vec<u8> {
     end.extend(word(at));
     end.extend([0; 2]);
     end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A central record of an entry `a` with an extra field.
+    fn record(size: u32, packed: u32, header_at: u32, extra: &[u8]) -> Vec<u8> {
+        let mut record = vec![0; ENTRY_BYTES];
+        record[..4].copy_from_slice(&ENTRY);
+        record[20..24].copy_from_slice(&packed.to_le_bytes());
+        record[24..28].copy_from_slice(&size.to_le_bytes());
+        record[28] = 1;
+        record[30] = extra.len() as u8;
+        record[OFFSET_AT..].copy_from_slice(&header_at.to_le_bytes());
+        record.extend(b"a");
+        record.extend(extra);
+        record
+    }
+
+    #[test]
+    fn numbers_are_in_the_extra_field_if_they_are_wide() {
+        let wide = |numbers: &[u64]| {
+            let mut extra = b"\x99\x99\x02\0..\x01\0".to_vec();
+            extra.extend([numbers.len() as u8 * 8, 0]);
+            extra.extend(numbers.iter().flat_map(|it| it.to_le_bytes()));
+            extra
+        };
+        let read = |record: &[u8]| {
+            let found = parse(record, 900, 1, 9).unwrap().entries.remove(0);
+            (found.unzipped_bytes, found.packed_bytes, found.header_at)
+        };
+        let (narrow, most) = (u32::MAX, u64::from(u32::MAX));
+        let all = record(narrow, narrow, narrow, &wide(&[7, 5, 3]));
+        assert_eq!(read(&all), (7, 5, 3));
+        assert_eq!(read(&record(7, narrow, 3, &wide(&[5]))), (7, 5, 3));
+        assert_eq!(read(&record(7, 5, 3, &wide(&[1, 1, 1]))), (7, 5, 3));
+        let first = record(narrow, narrow, 3, &wide(&[7]));
+        assert_eq!(read(&first), (7, most, 3));
+        assert_eq!(read(&record(7, 5, narrow, b"\x01\0\xff\0")), (7, 5, most));
+    }
+
+    #[test]
+    fn parts_that_share_bytes_are_found() {
+        let read = |places: &[u32]| {
+            let records = places.iter().flat_map(|at| record(9, 10, *at, b""));
+            let records: Vec<u8> = records.collect();
+            parse(&records, 200, places.len(), 9).unwrap().has_overlap()
+        };
+        assert!(!read(&[0, 40, 160]) && !read(&[160, 0]));
+        assert!(read(&[0, 39]) && read(&[0, 0]) && read(&[161]));
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use imagesize::ImageType;
 
-use super::{Binder, Place, block::alignment, svg};
+use super::{Binder, Place, block::alignment, svg, upright::upright};
 use crate::{
     bound::{self, BlockKind, Counted, Crop, ImageData, ImageFormat, StyleId},
     expression::{Failure, Scope},
@@ -121,7 +121,8 @@ impl Binder<'_> {
         made
     }
 
-    /// Checks an image without decoding its pixels; draws the texts of an SVG.
+    /// Checks an image without decoding its pixels, unless it is a turned photo; draws the texts of an
+    /// SVG.
     fn check(&mut self, bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
         if !svg::is_svg(bytes) {
             return check(bytes);
@@ -263,7 +264,8 @@ pub fn media_type_of_picture(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Checks the header of an image without decoding the pixels.
+/// Checks the header of an image without decoding the pixels, unless they are those of a photo that
+/// is to be turned.
 fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
     if bytes.len() > MAX_BYTES {
         return Err(too_large(format!(
@@ -297,13 +299,17 @@ fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
             size.width, size.height
         )));
     };
-    Ok(ImageData {
+    let stored = ImageData {
         bytes: Arc::clone(bytes),
         format,
         width_px,
         height_px,
         page: 0,
         drawing: None,
+    };
+    Ok(match format {
+        ImageFormat::Jpeg => upright(stored),
+        _ => stored,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Binds the `invoice` section: evaluates it, and issues the e-invoice.
 
+use jiff::{Span, civil::Date};
 use platen_invoice::{Issued, Problem, Weight, invoice_of, issue};
 use serde_json::{Map, Value as Json};
 
@@ -7,6 +8,7 @@ use super::Binder;
 use crate::{
     Diagnostic,
     expression::{Entry, Scope},
+    locale::Moment,
     template::{Expression, InvoiceSection, Text},
 };
 
@@ -15,6 +17,19 @@ pub(super) const VARIABLE: &str = "eInvoice";
 
 /// Where the JSON pointers of the section begin.
 const ROOT: &str = "/invoice";
+/// Where elements of other syntaxes stand as they are.
+const ELEMENTS: &str = "/invoice/extended/elements";
+/// Names of dates in invoices.
+const DATES: [&str; 6] = [
+    "issueDate",
+    "dueDate",
+    "vatPointDate",
+    "date",
+    "start",
+    "end",
+];
+/// Seconds per day.
+const DAY: i64 = 86_400;
 
 impl Binder<'_> {
     /// The e-invoice, if the template has a section for one; `Err` after reporting errors.
@@ -87,12 +102,29 @@ impl Binder<'_> {
         for (name, value) in fields {
             match self.below(name, |binder| binder.evaluate(value, scope)) {
                 Some(value) => {
-                    made.insert(name.clone(), value);
+                    made.insert(name.clone(), self.as_day(name, value));
                 }
                 None => sound = false,
             }
         }
         sound.then_some(Json::Object(made))
+    }
+
+    /// The day of a time stamp, in the time zone of the document, where an invoice has a date: pages show
+    /// that day, too.
+    fn as_day(&self, name: &str, value: Json) -> Json {
+        if !DATES.contains(&name) || self.path.starts_with(ELEMENTS) {
+            return value;
+        }
+        let day = value.as_str().and_then(|text| {
+            let zone = &self.evaluation.shared.zone;
+            let Moment::DateTime(seconds) = Moment::parse(text, zone)? else {
+                return None;
+            };
+            let days = Span::new().try_days(seconds.div_euclid(DAY)).ok()?;
+            Date::constant(1970, 1, 1).checked_add(days).ok()
+        });
+        day.map_or(value, |day| Json::String(day.to_string()))
     }
 
     fn evaluate(&mut self, value: &Json, scope: &Scope<'_>) -> Option<Json> {

@@ -34,6 +34,7 @@ mod svg_text;
 mod table;
 #[cfg(test)]
 mod tests;
+mod upright;
 mod walk;
 
 pub use self::{image::media_type_of_picture, svg::svg_picture};

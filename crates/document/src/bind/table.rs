@@ -58,6 +58,8 @@ pub(super) struct TableRun<'b> {
     pub(super) cell_styles: FxHashMap<(StyleId, usize, usize), StyleId>,
     /// Number of rows before those that are written out in the template.
     pub(super) counted: usize,
+    /// Number of rows between them and the totals.
+    uncounted: usize,
     /// Number of rows bound so far, and in total.
     pub(super) done: usize,
     pub(super) length: usize,
@@ -90,6 +92,7 @@ impl<'b> Binder<'b> {
             rule_styles: FxHashMap::default(),
             cell_styles: FxHashMap::default(),
             counted: 0,
+            uncounted: 0,
             done: 0,
             length: 0,
             columns,
@@ -108,6 +111,7 @@ impl<'b> Binder<'b> {
             columns,
             header,
             rows: run.rows,
+            uncounted: run.uncounted,
             repeat_header: node.repeat_header,
             row_break: node.row_break,
             borders: node.borders,
@@ -303,6 +307,7 @@ impl<'b> Binder<'b> {
         }
         let by_hand = self.hand_rows(run, "bodyRows", &node.body_rows, RowKind::Data, &around);
         run.rows.extend(by_hand);
+        run.uncounted = run.rows.len() - run.counted;
         if let Some(label) = &node.total {
             let totals = run.totals[0].clone();
             self.total_row(run, RowKind::Total, "total", label, &totals, &around);

@@ -17,6 +17,9 @@ pub struct Table {
     pub header: Vec<Row>,
     /// Body rows in order: group headers, data, subtotals, totals and written-out rows.
     pub rows: Vec<Row>,
+    /// How many of the rows before the first total, from the last, no total counts: those that the
+    /// template writes out, and the one that says that there are no data.
+    pub uncounted: usize,
     /// Whether the header repeats on every page.
     pub repeat_header: bool,
     /// Whether rows may break across pages.

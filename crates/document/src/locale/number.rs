@@ -4,6 +4,8 @@
 use icu_decimal::{DecimalFormatter, input::Decimal};
 use icu_locale::Locale as IcuLocale;
 
+use crate::decimal;
+
 /// Number format of a locale, inferred from samples so that formatting a cell needs no ICU call.
 #[derive(Debug)]
 pub(super) struct NumberFormat {
@@ -178,7 +180,14 @@ pub(super) fn plain_fixed(value: f64, decimals: u8) -> String {
             return fixed_point(scaled.round() as u64, usize::from(decimals));
         }
     }
-    round_decimal(&value.to_string(), usize::from(decimals))
+    // A half must not depend on traces of binary arithmetic: 0.75 * 1.9 is 1.4249999999999998. Of larger
+    // numbers, the digits that are rounded are among those traces.
+    let is_clean = value < 1e14 / 10_f64.powi(i32::from(decimals));
+    let shortest = match is_clean {
+        true => decimal(value),
+        false => value.to_string(),
+    };
+    round_decimal(&shortest, usize::from(decimals))
 }
 
 /// Inserts the decimal point before the last `decimals` digits. Called for every cell of a table.

@@ -15,6 +15,9 @@ use crate::{
     report::Report,
 };
 
+/// From here on, 2^53, a double does not hold every integer.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// Options of the CSV writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvOptions {
@@ -219,7 +222,7 @@ impl Writer<'_> {
         work::check();
         // A typed value comes from the binder, not from a stranger's text: `-5` is no formula.
         let typed = cell.value != Value::Empty;
-        match (raw(cell.value), self.options.values) {
+        match (raw(cell, document), self.options.values) {
             (Some(value), CsvValues::Raw) => self.field(column, &value, true),
             // Programs that read numbers know the hyphen, not the minus sign of print.
             _ if matches!(cell.value, Value::Number(_)) => {
@@ -270,19 +273,56 @@ fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'])
 }
 
-/// The machine-readable form of a value; `None` if the cell has only text.
-fn raw(value: Value) -> Option<String> {
-    match value {
+/// The machine-readable form of a cell's value; `None` if the cell has only text.
+fn raw(cell: &Cell, document: &Document) -> Option<String> {
+    match cell.value {
         Value::Empty => None,
-        Value::Number(0.0) => Some("0".to_owned()),
-        // Beyond this range Rust would print many zeros; spreadsheets read the exponent form.
-        Value::Number(number) if (1e-6..1e16).contains(&number.abs()) => Some(decimal(number)),
-        Value::Number(number) => Some(format!("{number:e}")),
+        Value::Number(number) => {
+            Some(exact_integer(number, cell, document).unwrap_or_else(|| plain(number)))
+        }
         Value::Bool(value) => Some(value.to_string()),
         Value::Date(days) => Some(iso_date(days.into())),
         Value::DateTime(seconds) => Some(iso_date_time(seconds)),
         Value::Time(seconds) => Some(iso_time(seconds.into())),
     }
+}
+
+/// A number with a decimal point, without grouping.
+fn plain(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        // Beyond this range Rust would print many zeros; spreadsheets read the exponent form.
+        1e-6..1e16 => decimal(number),
+        _ => format!("{number:e}"),
+    }
+}
+
+/// The integer that `cell` shows, if `number`, its value, does not hold all of its digits.
+fn exact_integer(number: f64, cell: &Cell, document: &Document) -> Option<String> {
+    if number.abs() < MAX_EXACT {
+        return None;
+    }
+    let digit = |symbol: char| {
+        let mut own = document.digits.0.iter();
+        let value = own.position(|digit| *digit == symbol);
+        match value.and_then(|value| u32::try_from(value).ok()) {
+            Some(value) => char::from_digit(value, 10),
+            None => symbol.is_ascii_digit().then_some(symbol),
+        }
+    };
+    let text = cell_text(cell, document);
+    let start = text.find(|symbol| digit(symbol).is_some())?;
+    let shown = text.get(start..)?;
+    let whole = match shown.split_once(&document.decimal_separator) {
+        Some((whole, _)) => whole,
+        None => shown,
+    };
+    let digits: String = whole.chars().filter_map(digit).collect();
+    // The text may show something else, such as a percentage, or no more than the number holds.
+    let is_same = digits.parse::<i128>().ok()? as f64 == number.abs();
+    let has_more = digits != number.abs().to_string();
+    let sign = if number < 0.0 { "-" } else { "" };
+    (is_same && has_more).then(|| format!("{sign}{digits}"))
 }
 
 #[cfg(test)]

@@ -337,6 +337,11 @@ impl<'a> Writer<'a> {
         let key = pairs.key_width.unwrap_or(widest + 14.0).min(pair * 0.6);
         let widths: Vec<f32> = (0..across).flat_map(|_| [key, pair - key]).collect();
         self.space_before(id);
+        // Word does not open a file in which a table has no rows.
+        if pairs.items.is_empty() {
+            self.after_table(id);
+            return Ok(());
+        }
         LayoutTable::new(&widths).open(self);
         for row in pairs.items.chunks(across) {
             self.out.push_str("<w:tr><w:trPr><w:cantSplit/></w:trPr>");

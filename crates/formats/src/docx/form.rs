@@ -1,9 +1,11 @@
 //! Form fields as content controls, ISO/IEC 29500-1 §17.5.2; check boxes as those of Word 2010,
 //! \[MS-DOCX\] §2.6.1.
 
-use std::fmt::Write as _;
+use std::{collections::HashSet, fmt::Write as _};
 
-use platen_document::bound::{Border, FormField, FormFieldKind, Inline, LineStyle, StyleId};
+use platen_document::bound::{
+    Border, FormField, FormFieldKind, FormOption, Inline, LineStyle, StyleId,
+};
 
 use super::{
     Writer,
@@ -18,6 +20,9 @@ use crate::{
 const CHECKED: char = '\u{2612}';
 const UNCHECKED: char = '\u{2610}';
 const MARKS: &str = "MS Gothic";
+
+/// Longest title and tag of a content control in Word, in UTF-16 units.
+const LONGEST_NAME: usize = 64;
 
 impl<'a> Writer<'a> {
     pub(super) fn form_field(&mut self, field: &'a FormField, id: StyleId, width: f32) {
@@ -106,17 +111,7 @@ impl<'a> Writer<'a> {
         self.open(&properties);
         self.control_start(field);
         match &field.kind {
-            FormFieldKind::DropDown(options) => {
-                self.out.push_str("<w:dropDownList>");
-                for option in options {
-                    let (label, value) = (Escaped(&option.label), Escaped(&option.value));
-                    let _ = write!(
-                        self.out,
-                        "<w:listItem w:displayText=\"{label}\" w:value=\"{value}\"/>"
-                    );
-                }
-                self.out.push_str("</w:dropDownList>");
-            }
+            FormFieldKind::DropDown(options) => self.drop_down(options),
             FormFieldKind::Date => {
                 let date = match is_iso_date(&field.value) {
                     true => format!(" w:fullDate=\"{}T00:00:00Z\"", field.value),
@@ -158,9 +153,44 @@ impl<'a> Writer<'a> {
         self.out.push_str("</w:sdtContent></w:sdt></w:p>");
     }
 
+    /// Writes what a drop-down offers. Word does not open a file in which an option is empty, or two
+    /// have the same label or value. A label stands for a value that is missing or taken, and a
+    /// value for a missing label; options that are empty or doubled even so are left out.
+    fn drop_down(&mut self, options: &[FormOption]) {
+        self.out.push_str("<w:dropDownList>");
+        let mut labels: HashSet<String> = HashSet::new();
+        let mut values: HashSet<String> = HashSet::new();
+        for option in options {
+            // Escaping drops characters, so that only its result shows what is equal.
+            let label = Escaped(&option.label).to_string();
+            let value = Escaped(&option.value).to_string();
+            let label = if label.is_empty() {
+                value.clone()
+            } else {
+                label
+            };
+            let value = if value.is_empty() || values.contains(&value) {
+                label.clone()
+            } else {
+                value
+            };
+            if label.is_empty() || labels.contains(&label) || values.contains(&value) {
+                continue;
+            }
+            let _ = write!(
+                self.out,
+                "<w:listItem w:displayText=\"{label}\" w:value=\"{value}\"/>"
+            );
+            labels.insert(label);
+            values.insert(value);
+        }
+        self.out.push_str("</w:dropDownList>");
+    }
+
     /// Opens a content control up to what its kind says.
     fn control_start(&mut self, field: &FormField) {
-        let (purpose, name) = (Escaped(&field.purpose), Escaped(&field.name));
+        let (purpose, name) = (cut(&field.purpose), cut(&field.name));
+        let (purpose, name) = (Escaped(purpose), Escaped(name));
         let lock = match field.read_only {
             true => "sdtContentLocked",
             false => "sdtLocked",
@@ -171,4 +201,15 @@ impl<'a> Writer<'a> {
              <w:lock w:val=\"{lock}\"/>"
         );
     }
+}
+
+/// As much of a title or tag as Word takes.
+fn cut(text: &str) -> &str {
+    let mut units = 0;
+    let mut places = text.char_indices();
+    let end = places.find(|(_, symbol)| {
+        units += symbol.len_utf16();
+        units > LONGEST_NAME
+    });
+    end.map_or(text, |(at, _)| &text[..at])
 }

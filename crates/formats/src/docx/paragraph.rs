@@ -255,6 +255,13 @@ impl<'a> Writer<'a> {
         self.out.push_str("</w:p>");
     }
 
+    /// Whether a paragraph has been written since the output was `start` bytes long: page breaks,
+    /// lists without items and some form fields write none.
+    pub(super) fn has_paragraph(&self, start: usize) -> bool {
+        let written = self.out.get(start..).unwrap_or_default();
+        written.contains("</w:p>")
+    }
+
     /// Writes an empty paragraph of `height` points.
     pub(super) fn gap(&mut self, height: f32) {
         self.at_top = false;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use platen_document::{
-    bound::{Background, Block, Section, StartOn},
+    bound::{Background, Block, Page, Section, StartOn},
     numbering::Counter,
 };
 
@@ -16,6 +16,9 @@ use crate::{
     Error,
     ooxml::{DECLARATION, Relationships, twips},
 };
+
+/// Longest side of a page in Word, in points: 22 inches.
+const LONGEST_SIDE: f32 = 1584.0;
 
 /// Whether the first page of a section has a header, footer or background of its own.
 fn first_differs(section: &Section) -> bool {
@@ -36,7 +39,7 @@ impl<'a> Writer<'a> {
         let last = document.sections.len().saturating_sub(1);
         let mut inherited = false;
         for (index, section) in document.sections.iter().enumerate() {
-            let page = &section.page;
+            let page = self.possible_page(&section.page);
             self.section = index;
             self.page_size = (page.width, page.height);
             let text = page.width - page.margins.left - page.margins.right;
@@ -48,7 +51,7 @@ impl<'a> Writer<'a> {
                 self.out
                     .push_str("<w:p><w:r><w:br w:type=\"page\"/></w:r></w:p>");
             }
-            let properties = self.section_properties(section, text, inherited)?;
+            let properties = self.section_properties(section, &page, text, inherited)?;
             inherited |= !section.header.is_empty()
                 || !section.footer.is_empty()
                 || is_anchored(&section.background);
@@ -66,18 +69,42 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The `sectPr` of a section. `inherited`: an earlier section has headers or footers, which
-    /// Word would apply to this one unless it defines its own.
+    /// The page that Word has for `page`. Where it is too long for Word, its margins and gaps
+    /// shrink with it, so that they leave room for the text.
+    fn possible_page(&mut self, page: &Page) -> Page {
+        let mut possible = *page;
+        if page.width <= LONGEST_SIDE && page.height <= LONGEST_SIDE {
+            return possible;
+        }
+        self.report.warn(
+            "page-size-changed",
+            "",
+            "Word has pages of at most 22 inches on a side: what is longer is shortened to that",
+        );
+        possible.width = page.width.min(LONGEST_SIDE);
+        possible.height = page.height.min(LONGEST_SIDE);
+        let across = (LONGEST_SIDE / page.width).min(1.0);
+        let down = (LONGEST_SIDE / page.height).min(1.0);
+        possible.margins.left *= across;
+        possible.margins.right *= across;
+        possible.column_gap *= across;
+        possible.margins.top *= down;
+        possible.margins.bottom *= down;
+        possible
+    }
+
+    /// The `sectPr` of a section on `page`. `inherited`: an earlier section has headers or footers,
+    /// which Word would apply to this one unless it defines its own.
     fn section_properties(
         &mut self,
         section: &'a Section,
+        page: &Page,
         width: f32,
         inherited: bool,
     ) -> Result<String, Error> {
         let first_differs = first_differs(section);
         let mut xml = String::from("<w:sectPr>");
         self.references(&mut xml, section, width, inherited)?;
-        let page = &section.page;
         let landscape = if page.width > page.height {
             " w:orient=\"landscape\""
         } else {
@@ -185,10 +212,11 @@ impl<'a> Writer<'a> {
         let vml = if background.is_some() { VML } else { "" };
         let _ = write!(self.out, "{DECLARATION}<w:{element} {NAMESPACES}{vml}>");
         let drawings = std::mem::take(&mut self.drawings_written);
+        let start = self.out.len();
         let result = background
             .map_or(Ok(()), |background| self.ground(background))
             .and_then(|()| self.blocks(blocks, width));
-        if blocks.is_empty() && background.is_none() {
+        if !self.has_paragraph(start) {
             self.out.push_str("<w:p/>");
         }
         let _ = write!(self.out, "</w:{element}>");

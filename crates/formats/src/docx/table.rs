@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use platen_document::{
     Color,
     bound::{
-        Align, Block, BlockKind, Border, CellContent, LineStyle, Row, RowBreak, RowKind, Sides,
-        StyleId, Table, TableBorders, VerticalAlign,
+        Align, Block, Border, CellContent, LineStyle, Row, RowBreak, RowKind, Sides, StyleId,
+        Table, TableBorders, VerticalAlign,
     },
     work,
 };
@@ -26,9 +26,12 @@ use crate::{
 
 /// A table of this many rows is long.
 const LONG_TABLE: usize = 16;
+/// Most columns of a table in Word.
+const MOST_COLUMNS: usize = 63;
 
 /// State shared by the rows of one table.
 struct Shared {
+    /// Widths of the columns that are written.
     widths: Vec<f32>,
     /// Padding of the first cell, written once for the whole table; cells that differ have their
     /// own.
@@ -43,39 +46,16 @@ struct Shared {
 
 impl<'a> Writer<'a> {
     pub(super) fn table(&mut self, table: &'a Table, id: StyleId, width: f32) -> Result<(), Error> {
-        if let Some(caption) = &table.caption {
-            let before = std::mem::replace(&mut self.keep_with_next, true);
-            self.paragraph(caption, self.document.named.caption, Frame::Block);
-            self.keep_with_next = before;
-        } else {
-            self.space_before(id);
+        self.above_table(table, id);
+        // Word does not open a file in which a table has no rows.
+        if table.header.is_empty() && table.rows.is_empty() {
+            self.after_table(id);
+            return Ok(());
         }
-        let style = &self.document.styles[id];
-        let available = width - style.indent_start - style.indent_end;
-        let first = table
-            .rows
-            .first()
-            .or(table.header.first())
-            .and_then(|row| row.cells.first());
-        let mut shared = Shared {
-            widths: column_widths(table, self.document, available.max(36.0)),
-            padding: first.map_or(Sides::all(0.0), |cell| {
-                self.document.styles[cell.style].padding
-            }),
-            is_long: table.rows.len() >= LONG_TABLE,
-            texts: FxHashMap::default(),
-            cells: FxHashMap::default(),
-        };
-        if table.page_rows.is_some() {
-            self.report.warn(
-                "page-rows-omitted",
-                self.path,
-                "Word has no rows that depend on where pages end",
-            );
-        }
+        let mut shared = self.shared(table, id, width);
         self.open_table(table, id, &shared);
         let repeats = table.repeat_header && !table.rows.is_empty();
-        let mut grid = Grid::new(table.columns.len());
+        let mut grid = Grid::new(shared.widths.len());
         for (index, row) in table.header.iter().enumerate() {
             let left = table.header.len() - index;
             self.row(
@@ -89,7 +69,7 @@ impl<'a> Writer<'a> {
                 true,
             )?;
         }
-        let mut grid = Grid::new(table.columns.len());
+        let mut grid = Grid::new(shared.widths.len());
         let mut data_rows = 0usize;
         for (index, row) in table.rows.iter().enumerate() {
             let zebra = match row.kind {
@@ -111,6 +91,57 @@ impl<'a> Writer<'a> {
         self.out.push_str("</w:tbl>");
         self.after_table(id);
         Ok(())
+    }
+
+    /// Writes the caption of a table, or the space above it, and reports rows that Word lacks.
+    fn above_table(&mut self, table: &'a Table, id: StyleId) {
+        if let Some(caption) = &table.caption {
+            let before = std::mem::replace(&mut self.keep_with_next, true);
+            self.paragraph(caption, self.document.named.caption, Frame::Block);
+            self.keep_with_next = before;
+        } else {
+            self.space_before(id);
+        }
+        if table.page_rows.is_some() {
+            self.report.warn(
+                "page-rows-omitted",
+                self.path,
+                "Word has no rows that depend on where pages end",
+            );
+        }
+    }
+
+    /// What the rows of a table share. Reports columns beyond those that Word can have.
+    fn shared(&mut self, table: &Table, id: StyleId, width: f32) -> Shared {
+        let style = &self.document.styles[id];
+        let available = width - style.indent_start - style.indent_end;
+        let mut widths = column_widths(table, self.document, available.max(36.0));
+        if widths.len() > MOST_COLUMNS {
+            self.report.warn(
+                "too-many-columns",
+                self.path,
+                format!(
+                    "a table in Word has at most {MOST_COLUMNS} columns; of these {}, the others \
+                     are omitted",
+                    widths.len()
+                ),
+            );
+            widths.truncate(MOST_COLUMNS);
+        }
+        let first = table
+            .rows
+            .first()
+            .or(table.header.first())
+            .and_then(|row| row.cells.first());
+        Shared {
+            widths,
+            padding: first.map_or(Sides::all(0.0), |cell| {
+                self.document.styles[cell.style].padding
+            }),
+            is_long: table.rows.len() >= LONG_TABLE,
+            texts: FxHashMap::default(),
+            cells: FxHashMap::default(),
+        }
     }
 
     fn open_table(&mut self, table: &Table, id: StyleId, shared: &Shared) {
@@ -361,16 +392,14 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes blocks into a cell whose text is `width` points wide. A cell must end with a
-    /// paragraph, so one is added if there is none.
+    /// paragraph, so one is added if there is none; every table has one behind it.
     pub(super) fn cell_blocks(&mut self, blocks: &'a [Block], width: f32) -> Result<(), Error> {
+        let start = self.out.len();
         let level = std::mem::take(&mut self.list_level);
         let result = self.blocks(blocks, width);
         self.list_level = level;
         result?;
-        if blocks
-            .iter()
-            .all(|block| matches!(block.kind, BlockKind::PageBreak))
-        {
+        if !self.has_paragraph(start) {
             self.gap(1.0);
         }
         Ok(())

@@ -1,7 +1,10 @@
 //! Links and signature fields, ISO 32000-1 §12.5 and §12.7.
 
+use std::collections::HashMap;
+
+use platen_document::work;
 use platen_layout::{
-    HEADING_TARGET,
+    HEADING_TARGET, Layout,
     page::{Area, Item, TagId},
 };
 
@@ -113,7 +116,7 @@ impl<'a> PageWriter<'a> {
             parent_key(out, key);
             out.raw("/AP<</N ").reference(appearance).raw(">>>>");
         });
-        self.forms.fields.push((name, reference));
+        self.forms.fields.push(reference);
         reference
     }
 
@@ -131,9 +134,21 @@ impl<'a> PageWriter<'a> {
             let entry = self.layout.outline.get(index.parse::<usize>().ok()?)?;
             return Some((entry.page, entry.y));
         }
-        let anchor = self.layout.anchors.iter().find(|anchor| anchor.id == id)?;
-        Some((anchor.page, anchor.y))
+        self.targets.get(id).copied()
     }
+}
+
+/// Page indexes and vertical positions of the blocks that links may lead to, by their ids.
+pub(super) fn targets(layout: &Layout) -> HashMap<&str, (u32, f32)> {
+    let mut targets = HashMap::with_capacity(layout.anchors.len());
+    for anchor in &layout.anchors {
+        work::check();
+        // The first block of an id counts.
+        targets
+            .entry(anchor.id.as_str())
+            .or_insert((anchor.page, anchor.y));
+    }
+    targets
 }
 
 pub(super) fn parent_key(out: &mut Vec<u8>, key: Option<usize>) {

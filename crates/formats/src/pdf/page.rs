@@ -12,7 +12,7 @@ use platen_layout::{
 };
 
 use super::{
-    annotation::AnnotationContext,
+    annotation::{self, AnnotationContext},
     error::Error,
     file::File,
     form::{Forms, Widget},
@@ -32,6 +32,8 @@ pub(super) struct PageWriter<'a> {
     pub heights: Vec<f32>,
     /// How the pages are numbered.
     pub labels: Vec<page_label::Range>,
+    /// Where the blocks are that links may lead to, by their ids.
+    pub targets: HashMap<&'a str, (u32, f32)>,
     shaper: &'a Shaper,
     /// Reserved object numbers of the pages, their tree and the shared resources.
     pub places: PagePlaces,
@@ -207,6 +209,7 @@ impl<'a> PageWriter<'a> {
             layout,
             heights: pages.iter().map(|page| page.height).collect(),
             labels: page_label::ranges(pages),
+            targets: annotation::targets(layout),
             shaper,
             places,
             text: TextWriter::default(),

@@ -257,6 +257,9 @@ impl<'a> Sheet<'a> {
             column += 1;
         }
         for (index, (key, value)) in pairs.items.iter().enumerate() {
+            if self.row > LAST_ROW {
+                return self.full();
+            }
             let typed = pairs.typed.get(index).and_then(Option::as_ref);
             let name = self.inline_text(key);
             let text = self.inline_text(value);
@@ -275,10 +278,10 @@ impl<'a> Sheet<'a> {
             } else {
                 self.text_at(first, &[], &name, None, &label_key)?;
                 match typed {
-                    Some((value, format)) if self.row <= LAST_ROW => {
+                    Some((value, format)) => {
                         self.typed_line(column, *value, format, &text, style)?;
                     }
-                    _ => self.line_at(column, value, &text, style)?,
+                    None => self.line_at(column, value, &text, style)?,
                 }
             }
         }

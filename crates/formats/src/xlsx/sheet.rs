@@ -72,7 +72,7 @@ impl<'a> Sheet<'a> {
                 .page_breaks
                 .iter()
                 .copied()
-                .filter(|row| *row > 0)
+                .filter(|row| (1..=LAST_ROW).contains(row))
                 .collect();
             // Excel allows no more manual breaks and the library reports an error; automatic breaks
             // remain.

@@ -5,7 +5,7 @@ use platen_document::{
         Cell, CellContent, FormulaPart, RowKind, SheetColumn, Table, TableBorders, Value,
         ValueFormat,
     },
-    work,
+    decimal, work,
 };
 use rust_xlsxwriter::Formula;
 
@@ -13,7 +13,7 @@ use super::{
     format::Key,
     number_format,
     sheet::{LAST_ROW, Sheet},
-    totals::{LEVELS, Spans, leading_rows, live_columns, total},
+    totals::{LEVELS, Spans, total},
 };
 use crate::{
     Error,
@@ -23,6 +23,9 @@ use crate::{
 
 impl<'a> Sheet<'a> {
     pub(super) fn table(&mut self, table: &'a Table, main: bool) -> Result<(), Error> {
+        if self.row > LAST_ROW {
+            return self.full();
+        }
         if table.page_rows.is_some() {
             let path = self.path;
             self.report.warn(
@@ -34,6 +37,9 @@ impl<'a> Sheet<'a> {
         let top = self.row;
         let mut grid = Grid::new(table.columns.len());
         for (index, row) in table.header.iter().enumerate() {
+            if self.row > LAST_ROW {
+                return self.full();
+            }
             let left = table.header.len() - index;
             let slots = grid.place(row, left).to_vec();
             self.row_of(table, &slots, row.kind, false, None, left)?;
@@ -43,13 +49,7 @@ impl<'a> Sheet<'a> {
             self.main_written = true;
             self.fix_header(table, top, body)?;
         }
-        let mut spans = Spans {
-            starts: [body; LEVELS],
-            body,
-            end: body + leading_rows(table),
-            first_column: self.area.first,
-            live: live_columns(table),
-        };
+        let mut spans = Spans::new(table, body, self.area.first);
         self.outline(table, body)?;
         let mut grid = Grid::new(table.columns.len());
         let mut data_rows = 0usize;
@@ -70,22 +70,8 @@ impl<'a> Sheet<'a> {
             let slots = grid.place(row, left).to_vec();
             let at = self.row;
             self.row_of(table, &slots, row.kind, striped, Some(&spans), left)?;
-            match row.kind {
-                RowKind::GroupHeader(level) => {
-                    spans
-                        .starts
-                        .iter_mut()
-                        .skip(level.into())
-                        .for_each(|start| *start = at + 1);
-                }
-                RowKind::Subtotal(level) => {
-                    spans
-                        .starts
-                        .iter_mut()
-                        .skip(level.into())
-                        .for_each(|start| *start = at + 1);
-                }
-                _ => {}
+            if let RowKind::GroupHeader(level) | RowKind::Subtotal(level) = row.kind {
+                spans.begin(level, at + 1);
             }
         }
         self.name_rows(table, top, body);
@@ -398,7 +384,7 @@ pub(super) fn number(value: Value, format: Option<&ValueFormat>, language: &str)
     match (value, format) {
         (Value::Empty | Value::Bool(_), _) => None,
         (Value::Number(number), Some(ValueFormat::Number { decimals: None })) => {
-            let written = number.abs().to_string();
+            let written = decimal(number.abs());
             let decimals = written
                 .split_once('.')
                 .map_or(0, |(_, digits)| digits.len().min(6));

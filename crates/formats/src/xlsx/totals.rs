@@ -1,5 +1,7 @@
 //! Totals as live formulas: the rows that they refer to, and which columns allow them.
 
+use std::ops::Range;
+
 use platen_document::bound::{Aggregate, CellContent, RowKind, Table, Value};
 
 /// Number of group levels that get an outline.
@@ -8,14 +10,54 @@ pub(super) const LEVELS: usize = 4;
 /// Row ranges that totals refer to, and the columns for which a formula is possible.
 pub(super) struct Spans {
     /// First row of the current group, by level.
-    pub starts: [u32; LEVELS],
-    /// First row of the body, and the row after the last one before the totals.
-    pub body: u32,
-    pub end: u32,
+    starts: [u32; LEVELS],
+    /// First row of the body, and the row after the last one that a total counts.
+    body: u32,
+    end: u32,
     /// The table's first column on the sheet.
-    pub first_column: u16,
+    first_column: u16,
     /// Columns whose data cells are all numbers or empty.
-    pub live: Vec<bool>,
+    live: Vec<bool>,
+    /// Rows of group headers, from the top. Their text stands in the table's first column.
+    headers: Vec<u32>,
+}
+
+impl Spans {
+    /// Those of a table whose body begins at the row `body`.
+    pub fn new(table: &Table, body: u32, first_column: u16) -> Self {
+        let is_header = |kind: RowKind| matches!(kind, RowKind::GroupHeader(_));
+        let rows = (body..).zip(&table.rows);
+        Self {
+            starts: [body; LEVELS],
+            body,
+            end: body + leading_rows(table).saturating_sub(table.uncounted as u32),
+            first_column,
+            live: live_columns(table),
+            headers: rows
+                .filter(|(_, row)| is_header(row.kind))
+                .map(|(at, _)| at)
+                .collect(),
+        }
+    }
+
+    /// Begins the next group of `level`, and of the levels inside of it, at the row `start`.
+    pub fn begin(&mut self, level: u8, start: u32) {
+        self.starts
+            .iter_mut()
+            .skip(level.into())
+            .for_each(|own| *own = start);
+    }
+
+    /// Whether a formula over `rows` of a column of the table computes what the document shows.
+    fn agrees(&self, aggregate: Aggregate, column: usize, rows: &Range<u32>) -> bool {
+        if aggregate != Aggregate::Count {
+            return self.live.get(column).copied().unwrap_or(false);
+        }
+        // Excel would count the texts of group headers, too.
+        let next = self.headers.partition_point(|header| *header < rows.start);
+        let headed = (self.headers.get(next)).is_some_and(|header| rows.contains(header));
+        column > 0 || !headed
+    }
 }
 
 /// Rows before the first total.
@@ -29,7 +71,7 @@ pub(super) fn leading_rows(table: &Table) -> u32 {
 
 /// Columns in which a formula computes what the document shows: every data cell is a number or
 /// empty.
-pub(super) fn live_columns(table: &Table) -> Vec<bool> {
+fn live_columns(table: &Table) -> Vec<bool> {
     let mut live = vec![true; table.columns.len()];
     for row in table.rows.iter().filter(|row| row.kind == RowKind::Data) {
         let mut column = 0;
@@ -53,22 +95,13 @@ pub(super) fn total(
     row: u32,
     spans: &Spans,
 ) -> Option<String> {
-    let counts = aggregate == Aggregate::Count;
-    if !counts
-        && !spans
-            .live
-            .get(usize::from(column - spans.first_column))
-            .copied()
-            .unwrap_or(false)
-    {
-        return None;
-    }
     let (first, end) = match kind {
         RowKind::Subtotal(level) => (spans.starts[usize::from(level).min(LEVELS - 1)], row),
         RowKind::Total => (spans.body, spans.end.min(row)),
         _ => return None,
     };
-    if end <= first {
+    let inside = usize::from(column - spans.first_column);
+    if end <= first || !spans.agrees(aggregate, inside, &(first..end)) {
         return None;
     }
     let function = match aggregate {

@@ -5,7 +5,7 @@ use platen_formats::{
     csv::{CsvOptions, CsvValues, write},
 };
 
-use crate::sample;
+use crate::{sample, whole::bound_to};
 
 fn text(document: &platen_document::bound::Document, options: &CsvOptions) -> String {
     String::from_utf8(write(document, options).unwrap().bytes).unwrap()
@@ -47,6 +47,22 @@ fn typed_values_are_raw_by_default() {
     let warnings = write(&document, &CsvOptions::default()).unwrap().warnings;
     let codes: Vec<&str> = warnings.iter().map(|it| &*it.code).collect();
     assert_eq!(codes, ["content-omitted", "summary-rows-omitted"]);
+}
+
+#[test]
+fn long_integers_keep_their_digits() {
+    let template = serde_json::json!({"key": "t", "name": "T", "locale": "de-DE", "body": [
+        {"type": "table", "rows": "items", "columns": [
+            {"header": "id", "value": "{{ item }}", "format": "integer"}
+        ]}
+    ]});
+    let data = serde_json::json!({"items": [
+        1_234_567_890_123_456_789_i64, -9_007_199_254_740_993_i64, 42, 2.5e18
+    ]});
+    assert_eq!(
+        text(&bound_to(template, &data), &CsvOptions::default()),
+        "id\r\n1234567890123456789\r\n-9007199254740993\r\n42\r\n2.5e18\r\n"
+    );
 }
 
 #[test]

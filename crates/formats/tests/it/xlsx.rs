@@ -1,6 +1,8 @@
 //! XLSX: typed cells, live totals, page setup, the same text through LibreOffice.
 
-use platen_document::bound::Document;
+use platen_document::bound::{
+    Barcode, BlockKind, Document, Inline, KeyValue, Section, Value as Typed, ValueFormat,
+};
 use platen_formats::xlsx::write;
 use serde_json::{Value, json};
 
@@ -8,7 +10,7 @@ use crate::{
     office::{assert_holds, text_by_office},
     package::{parts, text},
     sample,
-    whole::{bound, captioned_cell},
+    whole::{bound, bound_to, captioned_cell},
 };
 
 #[test]
@@ -205,5 +207,123 @@ fn captions_of_nodes_in_cells_are_kept() {
     let strings = strings_of(captioned_cell());
     for piece in ["The picture", "The table", "The chart"] {
         assert!(strings.contains(piece), "{piece}\n{strings}");
+    }
+}
+
+/// The first sheet of `template` with `data`.
+fn sheet_of(template: Value, data: &Value) -> String {
+    let written = write(&bound_to(template, data)).unwrap();
+    text(&parts(&written.bytes), "xl/worksheets/sheet1.xml")
+}
+
+#[test]
+fn live_totals_leave_out_rows_that_do_not_count() {
+    let template = json!({"key": "t", "name": "T", "currency": "EUR", "body": [{
+        "type": "table",
+        "rows": "items",
+        "columns": [
+            {"header": "Item", "value": "{{ item.name }}"},
+            {"header": "Amount", "value": "{{ item.amount }}", "format": "currency", "total": "sum"}
+        ],
+        "bodyRows": [{"cells": ["Shipping", "{{ shipping }}"]}],
+        "total": "Total"
+    }]});
+    let data = json!({"shipping": 5, "items": [
+        {"name": "A", "amount": 60}, {"name": "B", "amount": 40}
+    ]});
+    let sheet = sheet_of(template, &data);
+    for piece in ["<v>5</v>", "SUBTOTAL(9,B2:B3)", "<v>100</v>"] {
+        assert!(sheet.contains(piece), "{piece}\n{sheet}");
+    }
+}
+
+#[test]
+fn live_counts_leave_out_what_is_no_data() {
+    let template = json!({"key": "t", "name": "T", "body": [{
+        "type": "table",
+        "rows": "items",
+        "columns": [
+            {"header": "Name", "value": "{{ item.name }}", "total": "count"},
+            {"header": "Amount", "value": "{{ item.amount }}", "format": "integer", "total": "sum"}
+        ],
+        "groups": [{"by": "item.kind", "header": "{{ group.key }}", "footer": "Sum"}],
+        "empty": "Nothing",
+        "total": "All"
+    }]});
+    let data = json!({"items": [
+        {"kind": "x", "name": "A", "amount": 1},
+        {"kind": "x", "name": "B", "amount": 2},
+        {"kind": "y", "name": "C", "amount": 3}
+    ]});
+    let sheet = sheet_of(template.clone(), &data);
+    for piece in [
+        "SUBTOTAL(3,A3:A4)",
+        "SUBTOTAL(3,A7:A7)",
+        "SUBTOTAL(9,B2:B8)",
+    ] {
+        assert!(sheet.contains(piece), "{piece}\n{sheet}");
+    }
+    let total = sheet.split_once("r=\"A9\"").unwrap().1;
+    let total = total.split_once("</c>").unwrap().0;
+    assert!(
+        total.contains("<v>3</v>") && !total.contains("<f>"),
+        "{total}"
+    );
+    let sheet = sheet_of(template, &json!({"items": []}));
+    assert!(
+        sheet.contains("<v>0</v>") && !sheet.contains("<f>"),
+        "{sheet}"
+    );
+}
+
+#[test]
+fn numbers_have_no_decimals_from_binary_arithmetic() {
+    let mut document = sample::spans();
+    let BlockKind::Table(table) = &mut document.sections[0].body[0].kind else {
+        panic!("no table")
+    };
+    table.columns[1].format = ValueFormat::Number { decimals: None };
+    table.rows[2].cells[1].value = Typed::Number(3.0 * 24.9);
+    let parts = parts(&write(&document).unwrap().bytes);
+    let styles = text(&parts, "xl/styles.xml");
+    assert!(styles.contains("formatCode=\"#,##0.0\""), "{styles}");
+}
+
+#[test]
+fn what_is_below_the_last_row_is_reported() {
+    let (document, look) = sample::document("en-GB");
+    let body = document.named.body;
+    let mut table = sample::table(&look, 2, 0);
+    table.header.extend(table.header.clone());
+    let text = |words: &str| vec![Inline::text(words, body)];
+    let pairs = KeyValue {
+        items: vec![(text("A"), text("1")), (text("B"), text("2"))],
+        columns: 1,
+        ..KeyValue::default()
+    };
+    for kind in [
+        BlockKind::Table(Box::new(table)),
+        BlockKind::KeyValue(pairs),
+    ] {
+        // A picture reaches down to the last row of a sheet, or just beyond it.
+        for rows in [1_048_574_u32, 1_048_575] {
+            let picture = Barcode {
+                height: 15.0 * rows as f32,
+                ..sample::barcode()
+            };
+            let kinds = [
+                BlockKind::Barcode(picture),
+                kind.clone(),
+                BlockKind::PageBreak,
+            ];
+            let mut document = document.clone();
+            document.sections.push(Section {
+                body: kinds.map(|kind| sample::block(kind, body, "/body")).into(),
+                ..Section::default()
+            });
+            let warnings = write(&document).unwrap().warnings;
+            let mut codes = warnings.iter().map(|warning| &*warning.code);
+            assert!(codes.any(|code| code == "rows-omitted"), "{warnings:?}");
+        }
     }
 }

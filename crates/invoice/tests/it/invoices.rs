@@ -283,3 +283,35 @@ fn mappings_are_checked_before_there_is_data() {
         ("/lines/value/vat/rate", &[3][..])
     );
 }
+
+#[test]
+fn a_line_without_a_price_has_one_that_makes_its_net_amount() {
+    for (line, price) in [
+        (
+            json!({"net": 90, "allowances": [{"amount": 10, "reason": "Rebate"}]}),
+            "100",
+        ),
+        (
+            json!({"net": 12, "charges": [{"amount": 2, "reason": "Packing"}], "quantity": 5}),
+            "2",
+        ),
+        (
+            json!({"net": 10, "quantity": 1000, "priceQuantity": 100}),
+            "1",
+        ),
+    ] {
+        let mut value = sample("en16931");
+        let line = line.as_object().expect("a line").clone();
+        value["lines"] = json!([{"name": "Thing", "vat": {"rate": 19}}]);
+        value["lines"][0]
+            .as_object_mut()
+            .expect("a line")
+            .extend(line);
+        let issued = issue(&invoice(value)).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let back = read(issued.xml.as_bytes()).expect("an invoice");
+        let made = back.invoice.lines[0].price.map(|it| it.to_string());
+        assert_eq!(made.as_deref(), Some(price), "{}", issued.xml);
+        let errors = back.problems.iter().filter(|it| it.weight == Weight::Error);
+        assert_eq!(errors.count(), 0, "{:?}", back.problems);
+    }
+}

@@ -261,11 +261,21 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Records whether `content` shows page numbers, which need another pass.
+    /// Records whether `content` shows page numbers, which need another pass. Warns about footnotes
+    /// in page furniture, which stands on many pages and has no room for them.
     pub(super) fn note_fields(&mut self, content: &[Inline]) {
         let elsewhere = |inline: &Inline| matches!(inline, Inline::PageOf { .. });
         if self.furniture {
             self.needs_numbers |= content.iter().any(elsewhere);
+            let is_note = |inline: &Inline| matches!(inline, Inline::Footnote { .. });
+            if content.iter().any(is_note) {
+                self.text.warn(
+                    "footnote-unlinked",
+                    "headers and footers have no footnotes: the text of this one is not printed"
+                        .to_owned(),
+                    "put the footnote into the body, or its text into the header or footer",
+                );
+            }
             return;
         }
         self.needs_numbers |= content.iter().any(|inline| {

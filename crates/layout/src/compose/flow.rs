@@ -324,7 +324,9 @@ impl<'s> Flow<'s> {
         if let (Some(active), true) = (&mut self.active, chain.iter().any(ends)) {
             active.ends = true;
         }
+        // What a column offers in which the rows of a table may end.
         let full = self.full_height();
+        self.weigh_end(chain.iter());
         let mut height = 0.0;
         let mut notes = Vec::new();
         let breaks = chain.front().is_some_and(|fragment| fragment.page_break);
@@ -344,12 +346,18 @@ impl<'s> Flow<'s> {
         } else if height + self.reserve > self.room() + 0.01 && height <= full && !self.is_blank() {
             self.next_column();
         }
-        for fragment in chain {
-            self.place(composer, fragment);
+        while let Some(fragment) = chain.pop_front() {
+            self.place(composer, fragment, &chain);
         }
     }
 
-    fn place(&mut self, composer: &mut Composer<'_>, mut fragment: Fragment) {
+    /// Places a fragment, with which those of `after` stay.
+    fn place(
+        &mut self,
+        composer: &mut Composer<'_>,
+        mut fragment: Fragment,
+        after: &VecDeque<Fragment>,
+    ) {
         if let Some(rows) = fragment.repeat {
             self.repeat_rows(rows);
             return;
@@ -367,6 +375,7 @@ impl<'s> Flow<'s> {
             notes.clear();
             fragment.notes(&mut notes);
             let gap = if self.fresh { 0.0 } else { fragment.gap };
+            self.weigh_end(std::iter::once(&fragment).chain(after));
             let height = self.room() - gap;
             let blank = self.is_blank();
             let heights = |note| self.notes.height_of(note);
@@ -464,7 +473,8 @@ impl<'s> Flow<'s> {
         if first && !carried {
             self.redraw_header_rule(y);
         }
-        let room = self.frame().bottom - self.y;
+        let foot = self.active.map_or(0.0, |active| active.foot());
+        let room = self.frame().bottom - self.y - foot;
         self.notes.begin(notes, self.column, room);
     }
 }

@@ -198,7 +198,7 @@ impl Composer<'_> {
         moved.collect()
     }
 
-    /// The lines of a footnote with their heights.
+    /// The lines of a footnote with their heights, and below them those of the footnotes in it.
     pub(super) fn footnote(&mut self, index: u32, x: f32, width: f32) -> NoteLines {
         let document = self.document;
         let Some(note) = document.footnotes.get(index as usize) else {
@@ -243,6 +243,11 @@ impl Composer<'_> {
             .collect();
         if let Some((_, height)) = set.last_mut() {
             *height += 2.0;
+        }
+        let inner: Vec<u32> = paragraph.footnotes(&lines).collect();
+        // A footnote has a lower number than those in it, so that this ends.
+        for note in inner.into_iter().filter(|note| *note > index) {
+            set.extend(self.footnote(note, x, width));
         }
         set
     }

@@ -20,6 +20,13 @@ pub(super) struct Heights {
     pub carried: f32,
 }
 
+impl Heights {
+    /// Height of the rows at the foot of a page that the table leaves.
+    pub fn foot(self) -> f32 {
+        self.total + self.carried
+    }
+}
+
 /// A change of the table whose rows depend on pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PageRowsMark {
@@ -39,7 +46,7 @@ pub(super) struct Active {
     pub rows_end: usize,
     /// Number of rows placed before the current column.
     before: usize,
-    /// Whether the rest of the rows is being placed, so that nothing is carried forward.
+    /// Whether the rest of the rows fits into the column, so that nothing is carried forward.
     pub ends: bool,
 }
 
@@ -77,8 +84,11 @@ impl Active {
 
     /// Height that the rows at the foot of the page need.
     pub fn foot(&self) -> f32 {
-        let carried = if self.ends { 0.0 } else { self.heights.carried };
-        self.heights.total + carried
+        if self.ends {
+            self.heights.total
+        } else {
+            self.heights.foot()
+        }
     }
 
     /// The rows at the top of a new column at (`dx`, `y`) of `page`, and their height.

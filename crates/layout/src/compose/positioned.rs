@@ -1,6 +1,6 @@
 //! Content at a fixed position of its page, outside the flow of the text.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use platen_document::bound::{Block, Positioned};
 
@@ -32,6 +32,7 @@ impl Composer<'_> {
             tag,
         };
         let fragments = self.collect(&positioned.body, inner);
+        let footnotes = notes_of(&fragments);
         let content = stack_height(&fragments) + frame.vertical_padding();
         let height = positioned.height.unwrap_or(content);
         let top = match (positioned.top, positioned.bottom) {
@@ -77,11 +78,21 @@ impl Composer<'_> {
         marks.insert(0, Mark::Overlay(sink));
         let fragment = Fragment {
             keep: true,
+            footnotes,
             marks,
             ..Fragment::default()
         };
         out.push(self, fragment);
     }
+}
+
+/// The footnotes referenced in `fragments`, which are drawn before they are placed.
+fn notes_of(fragments: &VecDeque<Fragment>) -> Vec<u32> {
+    let mut notes = Vec::new();
+    for fragment in fragments {
+        fragment.notes(&mut notes);
+    }
+    notes
 }
 
 /// The mark of a block that is at a fixed position.

@@ -4,6 +4,7 @@ mod columns;
 mod harness;
 mod lines;
 mod nodes;
+mod notes;
 mod pages;
 mod stops;
 mod tables;

@@ -392,3 +392,22 @@ fn a_group_header_stays_with_its_first_row_where_totals_are_carried_forward() {
     }
     assert!(carried > 20, "{carried}");
 }
+
+#[test]
+fn totals_are_carried_forward_above_the_margin_where_the_last_row_goes_on() {
+    let mut broken = 0;
+    for height in 10..250 {
+        let body = json!([{"type": "spacer", "height": format!("{height}pt")},
+            {"type": "table", "rows": "rows", "rowBreak": "allow", "carriedForward": "Carried",
+                "columns": [{"header": "N", "value": "{{ item.name }}"},
+                    {"header": "A", "value": "{{ item.amount }}", "format": "number",
+                        "width": "60pt", "total": "sum"}]}]);
+        let rows = json!([{"name": "first", "amount": 1}, {"name": words(90), "amount": 2}]);
+        let sheet = sheet(body, json!({"rows": rows}));
+        assert_within(&sheet, 30.0);
+        let lines = sheet.lines(0);
+        let has = |text: &str| lines.iter().any(|line| line.contains(text));
+        broken += usize::from(has("word0") && has("Carried"));
+    }
+    assert!(broken > 50, "{broken}");
+}

@@ -5,8 +5,9 @@ use base64::Engine;
 use super::svg;
 use crate::markup::{ascii_based, replaced, tags};
 
-/// The document without SVG references to other files; `None` if there are none.
-pub(super) fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
+/// The document without SVG references to other files; `None` if there are none. `left` as in
+/// [`svg::cleaned`].
+pub(super) fn cleaned(bytes: &[u8], left: &mut u64) -> Option<Vec<u8>> {
     let text = ascii_based(bytes)?;
     let mut changes = Vec::new();
     for tag in tags(&text) {
@@ -21,7 +22,7 @@ pub(super) fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
             continue;
         }
         let picture = svg::BASE64.decode(&data).ok();
-        let cleaned = picture.map_or(Some(Vec::new()), |picture| svg::cleaned(&picture));
+        let cleaned = picture.map_or(Some(Vec::new()), |picture| svg::cleaned(&picture, left));
         if let Some(cleaned) = cleaned {
             let range = tag.range.end..tag.range.end + length;
             changes.push((range, svg::BASE64.encode(cleaned).into_bytes()));
@@ -33,6 +34,10 @@ pub(super) fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
+        super::cleaned(bytes, &mut 1_000_000)
+    }
 
     #[test]
     fn pictures_within_show_no_files() {

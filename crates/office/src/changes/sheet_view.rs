@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Seek};
 
-use super::Part;
+use super::{Part, spend};
 use crate::{
     markup::{replaced, tags},
     zip_directory::{Entry, reader, start_of},
@@ -17,12 +17,17 @@ pub(super) fn is_sheet(name: &str) -> bool {
     name.contains("sheets/") && name.ends_with(".xml")
 }
 
-/// The part as if it had been saved at the first cell; `None` if it was.
+/// The part as if it had been saved at the first cell; `None` if it was. Unpacks what is `left`.
+///
+/// # Errors
+/// It unpacks to more bytes, or cannot be unpacked.
 pub(super) fn from_first_cell(
     file: &mut (impl Read + Seek),
     entry: &Entry,
+    left: &mut u64,
 ) -> io::Result<Option<Part>> {
     let head = start_of(file, entry, HEAD_BYTES);
+    spend(left, head.len() as u64)?;
     let views = tags(&head).take_while(|it| it.name() != b"sheetData");
     let views = views.filter(|it| it.name() == b"sheetView" && it.range.end < HEAD_BYTES);
     let cells = views.filter_map(|it| it.attribute(b"topLeftCell"));
@@ -33,5 +38,7 @@ pub(super) fn from_first_cell(
     let changed = replaced(&head, &changes);
     let mut rest = reader(file, entry)?;
     io::copy(&mut rest.by_ref().take(head.len() as u64), &mut io::sink())?;
-    Part::copied(changed.chain(rest)).map(Some)
+    let part = Part::copied(changed.chain(rest.take(left.saturating_add(1))))?;
+    spend(left, part.unpacked_bytes as u64)?;
+    Ok(Some(part))
 }

@@ -112,6 +112,24 @@ async fn what_is_no_document() {
     bench.close().await;
 }
 
+/// A package whose parts are all the same bytes; its directory says that they are empty.
+fn shared(content: &[u8], count: u16) -> Vec<u8> {
+    let one = zip(&[("word/document.xml", content)]).to_vec();
+    let is_end = |bytes: &[u8]| bytes == b"PK\x05\x06";
+    let end = one.windows(4).rposition(is_end).unwrap();
+    let (rest, tail) = one.split_at(end);
+    let at = u32::from_le_bytes(*tail[16..].first_chunk().unwrap());
+    let (parts, record) = rest.split_at(at as usize);
+    let mut record = record.to_vec();
+    record[24..28].fill(0);
+    let records = record.repeat(usize::from(count));
+    let mut tail = tail.to_vec();
+    tail[8..10].copy_from_slice(&count.to_le_bytes());
+    tail[10..12].copy_from_slice(&count.to_le_bytes());
+    tail[12..16].copy_from_slice(&(records.len() as u32).to_le_bytes());
+    [parts, &records, &tail].concat()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn zip_bombs() {
     let Some(bench) = bench(small()).await else {
@@ -134,6 +152,10 @@ async fn zip_bombs() {
     assert_eq!(
         code(&bench, zip(&parts), "a.docx").await,
         ("too-large", Fault::Limit)
+    );
+    assert_eq!(
+        code(&bench, shared(&zeros, 1000), "a.docx").await,
+        ("document-damaged", Fault::Content)
     );
     assert!(bench.convert(docx(1), Target::Pdf).await.is_ok());
     bench.close().await;

@@ -2,6 +2,7 @@
 
 mod forms;
 mod hostile;
+mod invoices;
 mod modules;
 mod tables;
 
@@ -292,6 +293,30 @@ fn drawings_have_sizes() {
         panic!();
     };
     assert_eq!(list.items.len(), 3);
+}
+
+#[test]
+fn photos_are_drawn_as_their_orientation_says() {
+    use base64::Engine;
+    let mut stored = Vec::new();
+    let encoder = jpeg_encoder::Encoder::new(&mut stored, 90);
+    let gray = jpeg_encoder::ColorType::Luma;
+    encoder.encode(&[128; 48 * 32], 48, 32, gray).unwrap();
+    // The right side of what is stored is to be seen at the bottom.
+    let exif = b"\xff\xe1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\
+                 \x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    let photo = [&stored[..2], &exif[..], &stored[2..]].concat();
+    let photo = base64::engine::general_purpose::STANDARD.encode(photo);
+    let document = document(
+        json!([{ "type": "image", "source": "{{ photo }}", "alt": "", "width": "60mm" }]),
+        &json!({ "photo": format!("data:image/jpeg;base64,{photo}") }),
+    );
+    let BlockKind::Image(image) = &document.sections[0].body[0].kind else {
+        panic!();
+    };
+    assert_eq!((image.data.width_px, image.data.height_px), (32, 48));
+    assert!((image.height - image.width * 1.5).abs() < 0.01);
+    assert!(!image.data.bytes.windows(4).any(|name| name == b"Exif"));
 }
 
 #[test]

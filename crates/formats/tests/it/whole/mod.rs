@@ -46,12 +46,17 @@ pub fn captioned_cell() -> Value {
     ]})
 }
 
-/// Binds `template`.
+/// Binds `template` without data.
 pub fn bound(template: Value) -> Document {
+    bound_to(template, &Value::Null)
+}
+
+/// Binds `template` to `data`.
+pub fn bound_to(template: Value, data: &Value) -> Document {
     let template = template_from_json(template).expect("the template is sound");
     let compiled = compile(template).expect("the template compiles");
     let host = FixedHost::default();
-    bind(&compiled, &Value::Null, &BindOptions::default(), &host).expect("it is bound")
+    bind(&compiled, data, &BindOptions::default(), &host).expect("it is bound")
 }
 
 /// Runs `check` on `cases` documents, the same ones every time.

@@ -7,6 +7,7 @@ use super::{
         composer::{Composer, Output},
         fragment::Fragment,
         page_rows::{Active, Heights, PageRowsMark},
+        room::Room,
     },
     Flow,
 };
@@ -21,7 +22,7 @@ impl Flow<'_> {
             && let Some(placed) = active.leave(page, dx, self.y)
         {
             self.page_rows.push(placed);
-            self.y += active.foot();
+            self.y += active.heights.foot();
         }
         self.band.lowest = self.band.lowest.max(self.y);
     }
@@ -33,7 +34,39 @@ impl Flow<'_> {
             PageRowsMark::Begin(_, heights) if self.holds_page_rows(heights) => Some(heights),
             _ => None,
         });
-        begun.map_or(0.0, |heights| heights.total + heights.carried)
+        begun.map_or(0.0, Heights::foot)
+    }
+
+    /// Finds whether the rows of a table end in this column: whether those at the start of `chain`,
+    /// up to the end of the rows, fit whole. If one of them goes on in the next column, totals are
+    /// carried forward, which takes space here.
+    pub(super) fn weigh_end<'f>(&mut self, chain: impl Iterator<Item = &'f Fragment> + Clone) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let is_end = |fragment: &Fragment| matches!(fragment.page_rows, Some(PageRowsMark::End));
+        let Some(end) = chain.clone().position(is_end) else {
+            return;
+        };
+        let mut rows = chain.take(end);
+        let Some(first) = rows.next() else {
+            return;
+        };
+        active.ends = true;
+        let gap = if self.fresh { 0.0 } else { first.gap };
+        let mut height = first.height;
+        let mut notes = Vec::new();
+        first.notes(&mut notes);
+        for row in rows {
+            height += row.gap + row.height;
+            row.notes(&mut notes);
+        }
+        let heights = |note| self.notes.height_of(note);
+        let mut room = Room::new(self.room() - gap, self.notes_height() > 0.0, &heights);
+        let ends = room.admit(height, &notes);
+        if let Some(active) = &mut self.active {
+            active.ends = ends;
+        }
     }
 
     /// Whether the rows at the ends of a page leave space for others; otherwise they are omitted.
