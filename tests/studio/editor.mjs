@@ -240,6 +240,14 @@ export default {
     await page.keyboard.press("Escape");
     await page.locator(".dragged-field").waitFor({ state: "detached" });
     await page.mouse.up();
+    // A drag that the browser takes over drops nothing.
+    await page.mouse.move(start.x + 4, start.y + 4);
+    await page.mouse.down();
+    await page.mouse.move(200, 200, { steps: 3 });
+    await page.locator(".dragged-field").waitFor();
+    await page.evaluate(() => dispatchEvent(new PointerEvent("pointercancel")));
+    await page.locator(".dragged-field").waitFor({ state: "detached" });
+    await page.mouse.up();
     await page.getByText(/^Saved/).waitFor();
     const { body } = await (await api("GET", "templates/dragged/draft")).json();
     assert.deepEqual(body, [
@@ -273,6 +281,118 @@ export default {
     await page.keyboard.press("Delete");
     await page.keyboard.press("Control+z");
     assert.match(await chosen().textContent(), /^Divider/);
+  },
+
+  async "a node at an end of its list stays in it, and a touch that scrolls moves none"() {
+    await api("POST", "templates", { key: "ordered", name: "Ordered", body: ["one", "two", "three"].map((content) => ({ type: "text", content })) });
+    const page = await editorOf("ordered");
+    const rows = page.locator("[role=treeitem]", { hasText: /^Text/ });
+    const chosen = page.locator("[role=treeitem][aria-selected=true]");
+    const order = ["Textone", "Texttwo", "Textthree"];
+    assert.deepEqual(await rows.allTextContents(), order);
+    for (const [place, key] of [["/body/0", "Alt+ArrowUp"], ["/body/2", "Alt+ArrowDown"]]) {
+      await choose(page, place);
+      await page.keyboard.press(key);
+      assert.deepEqual(await rows.allTextContents(), order, key);
+      assert.equal(await chosen.textContent(), order[Number(place.at(-1))], key);
+    }
+    const [from, to] = [await rows.first().boundingBox(), await rows.last().boundingBox()];
+    await rows.first().dispatchEvent("pointerdown", { button: 0, pointerType: "touch", clientX: from.x + 40, clientY: from.y + 8 });
+    await page.evaluate(([x, y]) => {
+      for (const type of ["pointermove", "pointercancel", "pointerup"]) dispatchEvent(new PointerEvent(type, { pointerType: "touch", clientX: x, clientY: y }));
+    }, [to.x + 40, to.y + to.height - 4]);
+    assert.deepEqual(await rows.allTextContents(), order, "a touch that scrolls");
+    assert.ok(await page.getByRole("button", { name: "Undo", exact: true }).isDisabled(), "nothing has changed");
+  },
+
+  async "lengths and numbers are typed key by key, also with a zero after the point"() {
+    await api("POST", "templates", { key: "measured", name: "Measured", body: [{ type: "spacer", height: "5mm" }] });
+    await api("PUT", "templates/measured/sample", { price: 2 });
+    const page = await editorOf("measured");
+    await choose(page, "/body/0");
+    const height = page.getByLabel("Height", { exact: true });
+    for (const text of ["2.05mm", "-0.5mm", "10.05", "0.05in"]) {
+      await height.selectText();
+      await height.pressSequentially(text);
+      assert.equal(await height.inputValue(), text);
+    }
+    await page.getByRole("treeitem", { name: /^Theme/ }).click();
+    const line = page.getByLabel("Line height", { exact: true });
+    await line.pressSequentially("1.05");
+    assert.equal(await line.inputValue(), "1.05");
+    // What is typed stands until one leaves the field, and then as the value is written.
+    await page.getByLabel("Font size", { exact: true }).pressSequentially("9.0");
+    await line.focus();
+    assert.equal(await page.getByLabel("Font size", { exact: true }).inputValue(), "9");
+    // In JSON, the caret stays where one types.
+    await openData(page);
+    await page.getByRole("button", { name: "Edit as JSON" }).click();
+    const sample = page.getByLabel("Sample data", { exact: true });
+    await sample.fill('{"price": 1}');
+    await page.keyboard.press("ArrowLeft");
+    await sample.pressSequentially(".05");
+    await page.keyboard.press("Enter");
+    assert.equal(await sample.inputValue(), '{"price": 1.05\n}');
+    const stored = async (what) => (await api("GET", `templates/measured/${what}`).catch(() => null))?.json();
+    await until(async () => (await stored("sample")).price === 1.05);
+    await until(async () => (await stored("draft"))?.theme?.fontSize === 9);
+    const { body, theme } = await stored("draft");
+    assert.deepEqual([body[0].height, theme.lineHeight], ["0.05in", 1.05]);
+  },
+
+  async "Ctrl Z takes back what is typed in a dialog or in the sample data, not the template behind"() {
+    await api("POST", "templates", { key: "behind", name: "Behind", body: [{ type: "text", content: "one" }] });
+    const page = await editorOf("behind");
+    await choose(page, "/body/0");
+    const content = page.getByLabel("Content", { exact: true });
+    await content.fill("two");
+    await page.getByText(/^Saved/).waitFor();
+    await page.getByRole("button", { name: "Publish…" }).click();
+    const note = page.getByLabel("What changed");
+    await note.pressSequentially("A note");
+    await page.keyboard.press("Control+z");
+    await until(async () => (await note.inputValue()) !== "A note");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.equal(await content.inputValue(), "two");
+    await openData(page);
+    await page.getByRole("button", { name: "Edit as JSON" }).click();
+    const sample = page.getByLabel("Sample data", { exact: true });
+    await sample.fill('{"city": "London"}');
+    await sample.pressSequentially(" ");
+    await page.keyboard.press("Control+z");
+    await until(async () => (await sample.inputValue()) !== '{"city": "London"} ');
+    assert.equal(await content.inputValue(), "two");
+    // In the form it is the template's.
+    await content.focus();
+    await page.keyboard.press("Control+z");
+    await until(async () => (await content.inputValue()) === "one");
+  },
+
+  async "JSON that is no JSON yet stays until it is, and nothing changes beside it"() {
+    await api("POST", "templates", { key: "unfinished", name: "Unfinished", body: [{ type: "text", content: "one" }] });
+    const page = await editorOf("unfinished");
+    await choose(page, "/body/0");
+    const text = page.locator(".cm-content");
+    const add = page.locator(".editor-outline").getByRole("button", { name: "Add", exact: true });
+    await page.keyboard.press("Control+j");
+    await text.click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("x");
+    await page.locator(".json-view .stale").waitFor();
+    assert.ok(await page.getByLabel("Content", { exact: true }).isDisabled());
+    assert.equal(await add.count(), 0);
+    await page.keyboard.press("Control+j");
+    await page.locator(".toast", { hasText: "No JSON yet" }).waitFor();
+    await page.getByRole("tab", { name: "Design" }).click();
+    assert.match(await text.textContent(), /x$/);
+    await text.click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.press("Backspace");
+    await page.locator(".json-view .stale").waitFor({ state: "detached" });
+    await page.getByRole("tab", { name: "Design" }).click();
+    await text.waitFor({ state: "detached" });
+    await add.waitFor();
   },
 
   async "the theme's colors, fonts and styles are edited, with a check of contrast"() {

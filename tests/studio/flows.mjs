@@ -142,6 +142,98 @@ export default {
     await page.locator(".step-card pre", { hasText: "London" }).first().waitFor();
   },
 
+  async "what is typed while a flow is saved stays, and so does what somebody else overtakes"() {
+    const flow = (name) => ({ kind: "flow", key: "typed", name, trigger: { type: "manual" }, steps: [{ name: "one", type: "code", source: "export default () => 1;" }] });
+    await api("POST", "flows", flow("First"));
+    const page = await fresh();
+    await signIn(page, "flows/typed");
+    const name = page.getByLabel("Name", { exact: true });
+    const undo = page.getByRole("button", { name: "Undo", exact: true });
+    const save = page.getByRole("button", { name: "Save", exact: true });
+    const stored = async () => (await (await api("GET", "flows/typed")).json()).name;
+    let release = () => {};
+    const held = new Promise((done) => { release = done; });
+    await page.route(/\/flows\/typed$/, async (route) => {
+      if (route.request().method() === "PUT") await held;
+      await route.continue();
+    });
+    await name.fill("Second");
+    await Promise.all([page.waitForRequest((one) => one.method() === "PUT"), save.click()]);
+    await name.fill("Third");
+    // The flow is read again once it is saved, with its runs.
+    await Promise.all([page.waitForResponse(/\/runs\?flow=typed/), release()]);
+    await page.getByText("Saved as version 2").waitFor();
+    await page.getByText("Not saved", { exact: true }).waitFor();
+    assert.equal(await stored(), "Second");
+    assert.equal(await name.inputValue(), "Third");
+    assert.ok(await undo.isEnabled());
+    await save.click();
+    await page.getByText("Saved as version 3").waitFor();
+    assert.equal(await stored(), "Third");
+    // Somebody else saves a version meanwhile.
+    await name.fill("Mine");
+    await api("PUT", "flows/typed", flow("Theirs"), { "If-Match": '"3"' });
+    await page.reload();
+    await page.getByText("Somebody has changed this flow meanwhile. Undo brings back").waitFor();
+    assert.equal(await name.inputValue(), "Theirs");
+    await undo.click();
+    await until(async () => (await name.inputValue()) === "Mine");
+    await save.click();
+    await page.getByText("Saved as version 5").waitFor();
+  },
+
+  async "undo in the source of a step takes back one change"() {
+    await api("POST", "flows", {
+      kind: "flow", key: "one-change", name: "One change", trigger: { type: "manual" }, steps: [{ name: "sum", type: "code", source: "export default () => 1" }],
+    });
+    const page = await fresh();
+    await signIn(page, "flows/one-change");
+    await page.locator(".step", { hasText: "sum" }).click();
+    const name = page.getByLabel("Name", { exact: true });
+    await name.fill("total");
+    const code = page.getByLabel("Source", { exact: true });
+    await code.click();
+    await page.keyboard.press("Control+End");
+    const before = await code.textContent();
+    await page.keyboard.type(";");
+    await until(async () => (await code.textContent()) === `${before};`);
+    await page.keyboard.press("Control+z");
+    await until(async () => (await code.textContent()) === before);
+    assert.equal(await name.inputValue(), "total");
+    // A trigger that is written for a test is none of the flow.
+    await page.getByRole("tab", { name: "Test" }).click();
+    await page.getByLabel("Trigger", { exact: true }).pressSequentially(" ");
+    await page.keyboard.press("Control+z");
+    await page.locator(".step", { hasText: "total" }).waitFor();
+  },
+
+  async "the JSON of a flow that is no JSON yet stays, and its steps wait"() {
+    await api("POST", "flows", {
+      kind: "flow", key: "unfinished", name: "Unfinished", trigger: { type: "manual" }, steps: [{ name: "one", type: "code", source: "export default () => 1;" }],
+    });
+    const page = await fresh();
+    await signIn(page, "flows/unfinished");
+    const text = page.locator(".cm-content");
+    const add = page.getByRole("button", { name: "Add a step here" });
+    await page.getByRole("tab", { name: "JSON" }).click();
+    await text.click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("x");
+    await page.locator(".json-view .stale").waitFor();
+    assert.equal(await add.count(), 0);
+    await page.getByRole("tab", { name: "Step" }).click();
+    await page.locator(".toast", { hasText: "No JSON yet" }).waitFor();
+    await page.getByRole("button", { name: /^Trigger/ }).click();
+    assert.match(await text.textContent(), /x$/);
+    await text.click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.press("Backspace");
+    await page.locator(".json-view .stale").waitFor({ state: "detached" });
+    await page.getByRole("tab", { name: "Step" }).click();
+    await text.waitFor({ state: "detached" });
+    await add.first().waitFor();
+  },
+
   async "a run shows no secrets"() {
     const source = "export default (input, ctx) => { ctx.log('key', ctx.secrets.partner); return { header: `Bearer ${ctx.secrets.partner}`, password: input.password, rows: 3 }; };";
     await api("POST", "flows", {

@@ -77,6 +77,80 @@ export default {
     await until(async () => (await stored()).name === "Ada");
   },
 
+  async "a clash that is found at opening replaces nothing before somebody decides"() {
+    await api("POST", "templates", { key: "reopened", name: "Reopened", body: [{ type: "text", content: "one" }, { type: "text", content: "two" }] });
+    await api("PUT", "templates/reopened/draft?base=1", { key: "reopened", name: "Reopened", body: [{ type: "text", content: "one" }, { type: "text", content: "two" }] });
+    const [first, second] = [await editorOf("reopened"), await editorOf("reopened")];
+    const content = (page) => page.getByLabel("Content", { exact: true });
+    const contents = async () => (await (await api("GET", "templates/reopened/draft")).json()).body.map((one) => one.content);
+    await choose(first, "/body/0");
+    await first.context().setOffline(true);
+    await content(first).fill("one offline");
+    await first.getByText("Offline, kept in this browser").waitFor();
+    await choose(second, "/body/1");
+    await content(second).fill("two by the second");
+    await until(async () => (await contents())[1] === "two by the second");
+    await first.context().setOffline(false);
+    await first.reload();
+    await first.getByText("Changed by somebody else").waitFor();
+    await first.locator(".page img").first().waitFor();
+    // To save, to publish and to discard ask for the decision instead.
+    const dialog = first.getByRole("dialog", { name: "Two people have changed this template" });
+    const asks = async (act) => {
+      await act();
+      await dialog.getByText("two by the second").waitFor();
+      await first.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+    };
+    await asks(() => first.keyboard.press("Control+s"));
+    await asks(() => first.getByRole("button", { name: "Publish…" }).click());
+    await asks(async () => {
+      await first.getByRole("button", { name: "Download" }).click();
+      await first.getByRole("button", { name: "Discard the draft" }).click();
+    });
+    // A key more and a reload are no decision.
+    await choose(first, "/body/0");
+    await content(first).fill("one offline, and more");
+    await first.reload();
+    await first.getByText("Changed by somebody else").waitFor();
+    assert.deepEqual(await contents(), ["one", "two by the second"]);
+    await first.getByRole("button", { name: "Compare and choose…" }).click();
+    await first.getByRole("radio", { name: /two by the second/ }).check();
+    await first.getByRole("button", { name: "Save this choice" }).click();
+    await first.getByText(/^Saved/).waitFor();
+    assert.deepEqual(await contents(), ["one offline, and more", "two by the second"]);
+  },
+
+  async "what is typed while a draft is being saved is no clash with oneself"() {
+    await api("POST", "templates", { key: "oneself", name: "Oneself", body: [{ type: "text", content: "one" }] });
+    const page = await editorOf("oneself");
+    await choose(page, "/body/0");
+    const content = page.getByLabel("Content", { exact: true });
+    let release = () => {};
+    const held = new Promise((done) => { release = done; });
+    let count = 0;
+    // The first answer comes late, and nothing arrives after it.
+    const draft = /\/templates\/oneself\/draft/;
+    await page.route(draft, async (route) => {
+      count += 1;
+      if (count > 1) {
+        await route.abort();
+        return;
+      }
+      const response = await route.fetch();
+      await held;
+      await route.fulfill({ response });
+    });
+    await Promise.all([page.waitForRequest(draft), content.fill("first")]);
+    await content.fill("second");
+    release();
+    await page.getByText("Offline, kept in this browser").waitFor();
+    await page.unroute(draft);
+    await page.reload();
+    await page.getByText(/^Saved/).waitFor();
+    assert.equal((await (await api("GET", "templates/oneself/draft")).json()).body[0].content, "second");
+  },
+
   async "what is typed while the service is away is kept, and sent later"() {
     const page = await editorOf("shared");
     await page.context().setOffline(true);

@@ -56,6 +56,25 @@ export default {
     assert.equal(draft.body[0].content, "Not served");
   },
 
+  async "a draft that was discarded is brought back"() {
+    await api("POST", "templates", { key: "discarded", name: "Discarded", body: [{ type: "text", content: "live" }] });
+    const page = await editorOf("discarded");
+    await choose(page, "/body/0");
+    const content = page.getByLabel("Content", { exact: true });
+    const draft = async () => (await api("GET", "templates/discarded/draft").catch(() => null))?.json();
+    await content.fill("of the draft");
+    await page.getByText(/^Saved/).waitFor();
+    await page.getByRole("button", { name: "Download" }).click();
+    await page.getByRole("button", { name: "Discard the draft" }).click();
+    const toast = page.locator(".toast", { hasText: "The draft was discarded." });
+    await toast.waitFor();
+    assert.equal(await content.inputValue(), "live");
+    assert.equal(await draft(), undefined);
+    await toast.getByRole("button", { name: "Undo" }).click();
+    await until(async () => (await draft())?.body[0].content === "of the draft");
+    assert.equal(await content.inputValue(), "of the draft");
+  },
+
   async "200 changes are undone, and done again"() {
     await api("POST", "templates", { key: "undone", name: "Undone", body: [{ type: "text", content: "0" }] });
     const page = await editorOf("undone");

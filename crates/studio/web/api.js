@@ -95,10 +95,10 @@ export async function json(method, path, options) {
 }
 
 /**
- * A version from the ETag of a response.
+ * A version from the ETag of a response. Proxies that compress make it weak, or add how: its number counts.
  * @param {Response} response
  */
-export const tagOf = (response) => Number(response.headers.get("ETag")?.replaceAll('"', "")) || null;
+export const tagOf = (response) => Number(/\d+/.exec(response.headers.get("ETag") ?? "")?.[0]) || null;
 
 /**
  * All entries of a paged list, up to `most`.

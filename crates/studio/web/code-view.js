@@ -11,7 +11,7 @@ import { html, useRef, useEffect } from "./base.js";
 import { get, parent } from "./pointer.js";
 import { CodeScope } from "./code-scope.js";
 import { context, shapeOf } from "./code-types.js";
-import { look, load } from "./json-view.js";
+import { look, load, undoKeys } from "./json-view.js";
 import { inputOf } from "./captured.js";
 import { t } from "./text.js";
 
@@ -71,14 +71,13 @@ export function CodeControl({ id, label, value, locked, editing, pointer, onChan
         own.current = update.state.doc.toString();
         change.current(own.current);
       };
-      const undo = { key: "Mod-z", run: () => { editing.undo(); return true; }, shift: () => { editing.redo(); return true; } };
       const shadow = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
       const state = cm.EditorState.create({
         doc: own.current,
         extensions: [
           cm.highlightActiveLine(), cm.drawSelection(), cm.bracketMatching(), cm.closeBrackets(), cm.indentOnInput(), cm.typescriptLanguage,
           cm.autocompletion({ override: [members(cm, given), cm.localCompletionSource] }),
-          cm.keymap.of([undo, ...cm.closeBracketsKeymap, ...cm.defaultKeymap, ...cm.completionKeymap]),
+          cm.keymap.of([...undoKeys(editing), ...cm.closeBracketsKeymap, ...cm.defaultKeymap, ...cm.completionKeymap]),
           cm.EditorView.updateListener.of(changed), cm.EditorState.readOnly.of(locked), cm.EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           cm.EditorState.tabSize.of(2), look(cm, { minHeight: "160px", maxHeight: "460px" }),
         ],

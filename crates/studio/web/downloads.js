@@ -42,11 +42,23 @@ export function Downloads({ editing, locked, session, onOpen }) {
       say(error instanceof Unreachable ? t("The service does not answer.") : asError(error).message, true);
     }
   };
+  const discard = async () => {
+    // It would be the draft of somebody else.
+    if (editing.draft.state.value === "clash") {
+      onOpen("draft");
+      return;
+    }
+    try {
+      const mine = await editing.discard();
+      say(t("The draft was discarded."), false, { label: t("Undo"), run: () => editing.change(mine, null) });
+    } catch (error) {
+      say(asError(error).message, true);
+    }
+  };
   return html`<${Menu} label=${t("Download")} icon="download">
     ${may(session, "render") && FORMATS.map((format) => html`<button type="button" key=${format} onClick=${() => start(format)}>${format.toUpperCase()}</button>`)}
     <button type="button" onClick=${() => onOpen("copy")}><${Icon} name="code" />${t("Copy as program…")}</button>
-    ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button"
-        onClick=${() => editing.discard().then(() => say(t("The draft was discarded.")), (error) => say(error.message, true))}>
+    ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button" onClick=${discard}>
       <${Icon} name="trash" />${t("Discard the draft")}</button>`}</${Menu}>
     ${lost.value && html`<${Losses} ...${lost.value} name=${editing.key} onClose=${() => { lost.value = null; }} />`}`;
 }

@@ -10,6 +10,7 @@ import { html, useSignal, names } from "./base.js";
 import { caret, insertInto, JsonControl } from "./fields.js";
 import { expressionFor } from "./data-field.js";
 import { dragged, expressionIn, grabField } from "./field-drag.js";
+import { isUnfinished } from "./json-view.js";
 import { nearest } from "./nodes.js";
 import { Icon } from "./icons.js";
 import { bytes, t, tn } from "./text.js";
@@ -49,7 +50,7 @@ function Branch({ editing, name, value, path, level, open, locked, say, onAdd })
     open.value = next;
   };
   const use = () => {
-    if (caret.element?.isConnected && !caret.element.disabled) {
+    if (caret.element?.isConnected && !caret.element.matches(":disabled")) {
       insertInto(caret.element, expressionIn(editing, caret.element, field));
       return;
     }
@@ -98,6 +99,7 @@ function Data({ editing, locked, say, onAdd }) {
     if (schema) editing.setSample(sampleOf(schema)); else say(t("The template has no input schema."), true);
   };
   const infer = () => {
+    if (isUnfinished(editing)) return;
     editing.set("/inputSchema", schemaOf(editing.sample.value));
     say(t("The input schema was made from the sample."));
   };

@@ -68,6 +68,8 @@ export class EditedDocument {
         this.past.value = [...this.past.value, { document: this.document.value, selected: this.selected.value }].slice(-STEPS);
       }
       this.future.value = [];
+      // What is no JSON yet was written on what this replaces.
+      if (pointer !== "json") this.broken.value = null;
       this.document.value = next;
       this.selected.value = selected;
     });

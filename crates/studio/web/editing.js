@@ -172,21 +172,26 @@ export class Editing extends EditedDocument {
     return version;
   }
 
-  /** Discards the draft: the live version is what is edited. */
+  /**
+   * Discards the draft: the live version is what is edited, and undo goes back to the draft.
+   * @returns what was edited
+   */
   async discard() {
-    const { revision } = this.draft;
     this.draft.soon.cancel();
+    // One that is being saved has its revision afterwards.
+    await this.draft.running;
+    const { revision } = this.draft;
     if (revision) await request("DELETE", `templates/${this.key}/draft`, { headers: { "If-Match": `"${revision}"` } });
     const response = await request("GET", `templates/${this.key}`);
-    const document = await response.json();
+    const document = /** @type {Template} */ (await response.json());
+    const mine = this.document.value;
     batch(() => {
       this.draft.base = this.live.value = tagOf(response);
-      this.document.value = document;
+      this.replace(document, null);
       this.draft.end();
-      this.past.value = [];
-      this.future.value = [];
       this.hasDraft.value = false;
     });
+    return mine;
   }
 }
 

@@ -14,10 +14,10 @@ import { SAMPLE_FILE, isInFile, programsOf } from "./programs.js";
 import { t, tn } from "./text.js";
 
 /**
- * Publishes the draft, with a note of what changed.
- * @param {{editing: Editing, problems: Diagnostic[], onClose: () => void}} props
+ * Publishes the draft, with a note of what changed. A clash comes first.
+ * @param {{editing: Editing, problems: Diagnostic[], onClose: () => void, onClash: () => void}} props
  */
-export function Publish({ editing, problems, onClose }) {
+export function Publish({ editing, problems, onClose, onClash }) {
   const note = useSignal("");
   const busy = useSignal(false);
   const failure = useSignal(/** @type {Error | null} */ (null));
@@ -30,6 +30,10 @@ export function Publish({ editing, problems, onClose }) {
       onClose();
       say(t("Version {version} is live: callers get it from now on.", { version: version.version }));
     } catch (error) {
+      if (editing.draft.state.value === "clash") {
+        onClash();
+        return;
+      }
       failure.value = [409, 412].includes(statusOf(error)) ? new Error(t("Somebody has published another version meanwhile. Compare the versions, then decide.")) : asError(error);
       busy.value = false;
     }

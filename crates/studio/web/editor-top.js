@@ -28,5 +28,5 @@ export function EditorTop({ editing, locked, session, hasErrors, onOpen }) {
     <a class="button plain wide-only" href=${`#/templates/${editing.key}/versions`}><${Icon} name="history" />${t("Versions")}</a>
     <${Downloads} ...${{ editing, locked, session, onOpen }} />
     ${may(session, "publish") && html`<button type="button" class="button primary" disabled=${hasErrors || !editing.hasDraft.value}
-        title=${hasErrors ? t("There are errors: see Problems") : ""} onClick=${() => onOpen("publish")}>${t("Publish…")}</button>`}</header>`;
+        title=${hasErrors ? t("There are errors: see Problems") : ""} onClick=${() => onOpen(editing.draft.state.value === "clash" ? "draft" : "publish")}>${t("Publish…")}</button>`}</header>`;
 }

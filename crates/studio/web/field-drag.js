@@ -95,6 +95,7 @@ export function grabField(event, editing, field) {
   const end = (/** @type {boolean} */ drop) => {
     removeEventListener("pointermove", move);
     removeEventListener("pointerup", up);
+    removeEventListener("pointercancel", cancel);
     removeEventListener("keydown", escape, true);
     const wasDragged = dragged.value;
     dragged.value = null;
@@ -105,6 +106,7 @@ export function grabField(event, editing, field) {
     zone?.leave();
   };
   const up = () => end(true);
+  const cancel = () => end(false);
   const escape = (/** @type {KeyboardEvent} */ key) => {
     if (key.key !== "Escape") return;
     key.stopPropagation();
@@ -112,5 +114,6 @@ export function grabField(event, editing, field) {
   };
   addEventListener("pointermove", move);
   addEventListener("pointerup", up);
+  addEventListener("pointercancel", cancel);
   addEventListener("keydown", escape, true);
 }

@@ -14,6 +14,7 @@
 /**
  * @typedef {{value: unknown, about?: string}} Choice
  * @typedef {string | ({text?: string, style?: string | object, link?: unknown} & {[property: string]: unknown})} Run
+ * @typedef {{text: string, value: unknown} | null} Typed a text as it was typed, and the value that it says
  */
 
 import { html, useSignal, useRef, useLayoutEffect, names } from "./base.js";
@@ -120,14 +121,32 @@ export function RunsControl({ editing, pointer, value, id, label }) {
 }
 
 /**
+ * The text of a control: as it was typed while it says the value, as "2.0" says 2 on the way to "2.05", or else as the value is written.
+ * @param {Typed} typed
+ * @param {unknown} value
+ */
+const textOf = (typed, value) => (typed && typed.value === value ? typed.text : String(value ?? ""));
+
+/**
  * A text of one line, or a number.
  * @param {ControlProps<string | number | null> & {type?: string, min?: number, max?: number, list?: string}} props
  */
 export function LineControl({ id, value, onChange, type = "text", min, max, placeholder, invalid, list }) {
+  const typed = useSignal(/** @type {Typed} */ (null));
+  const change = (/** @type {PageEvent} */ event) => {
+    const { value: text, valueAsNumber, validity } = event.currentTarget;
+    if (type !== "number") onChange(text);
+    // "2." is no number yet, and the browser keeps its text to itself: what was there before holds.
+    else if (validity.badInput) typed.value = { text, value };
+    else {
+      const next = text === "" ? undefined : valueAsNumber;
+      typed.value = { text, value: next };
+      onChange(next);
+    }
+  };
   return html`<input id=${id} class="input" type=${type} min=${min} max=${max} step="any" list=${list} placeholder=${placeholder ?? ""}
-      aria-invalid=${invalid ? "true" : undefined} value=${value ?? ""} data-kind=${type === "text" ? "text" : undefined}
-      onFocus=${type === "text" ? remember : undefined}
-      onInput=${(event) => onChange(type === "number" ? (event.currentTarget.value === "" ? undefined : event.currentTarget.valueAsNumber) : event.currentTarget.value)} />`;
+      aria-invalid=${invalid ? "true" : undefined} value=${textOf(typed.value, value)} data-kind=${type === "text" ? "text" : undefined}
+      onFocus=${type === "text" ? remember : undefined} onInput=${change} onBlur=${() => { typed.value = null; }} />`;
 }
 
 /**
@@ -135,17 +154,23 @@ export function LineControl({ id, value, onChange, type = "text", min, max, plac
  * @param {ControlProps<string | number | null>} props
  */
 export function LengthControl({ id, value, onChange, invalid, placeholder }) {
+  const typed = useSignal(/** @type {Typed} */ (null));
   const step = (/** @type {PageEvent} */ event) => {
     const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     const parts = /^(-?[0-9]*\.?[0-9]+) ?([a-z]*)$/.exec(String(value ?? "0pt"));
     if (!by || !parts) return;
     event.preventDefault();
     const next = Math.round((Number(parts[1]) + by * (event.shiftKey ? 10 : 1)) * 100) / 100;
+    typed.value = null;
     onChange(typeof value === "number" ? next : `${next}${parts[2] || "pt"}`);
   };
-  const read = (/** @type {string} */ text) => (text === "" ? undefined : /^-?[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : text);
-  return html`<input id=${id} class="input num" value=${value ?? ""} placeholder=${placeholder ?? t("such as 12pt or 5mm")}
-      aria-invalid=${invalid ? "true" : undefined} onKeyDown=${step} onInput=${(event) => onChange(read(event.currentTarget.value))} />`;
+  const change = (/** @type {string} */ text) => {
+    const next = text === "" ? undefined : /^-?[0-9]+\.?[0-9]*$/.test(text) ? Number(text) : text;
+    typed.value = { text, value: next };
+    onChange(next);
+  };
+  return html`<input id=${id} class="input num" value=${textOf(typed.value, value)} placeholder=${placeholder ?? t("such as 12pt or 5mm")}
+      aria-invalid=${invalid ? "true" : undefined} onKeyDown=${step} onInput=${(event) => change(event.currentTarget.value)} onBlur=${() => { typed.value = null; }} />`;
 }
 
 /**
@@ -212,23 +237,29 @@ export function ChoiceControl({ id, label, value, choices, isRequired, onChange,
 }
 
 /**
- * Any value as JSON; what is no JSON stays here until it is.
+ * Any value as JSON; what is no JSON stays here until it is. It stands as it was typed: to write it anew moves what is below.
  * @param {{id: string, value: unknown, onChange: (value: Json | undefined) => void, label: string}} props
  */
 export function JsonControl({ id, value, onChange, label }) {
-  const typed = useSignal(/** @type {string | null} */ (null));
-  const shown = typed.value ?? (value === undefined ? "" : JSON.stringify(value, null, 2));
+  const typed = useSignal(/** @type {Typed} */ (null));
+  const isBroken = useSignal(false);
+  const held = typed.value;
+  const shown = held && (isBroken.value || held.value === value) ? held.text : value === undefined ? "" : JSON.stringify(value, null, 2);
   const change = (/** @type {string} */ text) => {
-    typed.value = text;
     try {
-      onChange(text.trim() === "" ? undefined : JSON.parse(text));
-      typed.value = null;
-    } catch { /* Shown below the field. */ }
+      const next = /** @type {Json | undefined} */ (text.trim() === "" ? undefined : JSON.parse(text));
+      typed.value = { text, value: next };
+      isBroken.value = false;
+      onChange(next);
+    } catch {
+      typed.value = { text, value };
+      isBroken.value = true;
+    }
   };
   return html`<div>
     <textarea id=${id} class="area code" rows=${Math.min(14, Math.max(2, shown.split("\n").length))} spellcheck="false" aria-label=${label}
-        aria-invalid=${typed.value !== null ? "true" : undefined} value=${shown} onInput=${(event) => change(event.currentTarget.value)}></textarea>
-    ${typed.value !== null && html`<p class="small bad-text">${t("This is no JSON yet; what was there before still holds.")}</p>`}</div>`;
+        aria-invalid=${isBroken.value ? "true" : undefined} value=${shown} onInput=${(event) => change(event.currentTarget.value)}></textarea>
+    ${isBroken.value && html`<p class="small bad-text">${t("This is no JSON yet; what was there before still holds.")}</p>`}</div>`;
 }
 
 /**

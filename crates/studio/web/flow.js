@@ -5,13 +5,13 @@
 /** @import { Diagnostic, FlowDefinition, FlowEntry, FlowStep, Json, Place, RunEntry, Schema, Session } from "./types.js" */
 /** @typedef {Awaited<ReturnType<typeof load>>} Loaded a flow as the service has it, with its last runs */
 
-import { html, signal, useSignal, useEffect, useMemo, memory, names } from "./base.js";
+import { html, signal, batch, useSignal, useEffect, useMemo, memory, names } from "./base.js";
 import { asError, json, Problem, request, statusOf, tagOf } from "./api.js";
 import { capturedBy } from "./captured.js";
 import { EditedDocument } from "./edited-document.js";
 import { Form } from "./form.js";
 import { JsonControl } from "./fields.js";
-import { JsonView } from "./json-view.js";
+import { isUnfinished, JsonView } from "./json-view.js";
 import { Steps, stepIcon } from "./flow-map.js";
 import { described } from "./descriptions.js";
 import { schemaOfKind, typesOf } from "./schema.js";
@@ -42,21 +42,51 @@ class EditedFlow extends EditedDocument {
 
   /** What is not saved as a version survives a reload. */
   keep() {
-    memory.set(`flow.${this.key}`, { version: this.version, document: this.document.value });
+    memory.set(`flow.${this.key}`, this.isChanged ? { version: this.version, document: this.document.value } : null);
   }
 
   /**
-   * Begins with a version of the service, or with what was kept of it.
+   * Begins with a version of the service, or with what was kept of it. What was kept of an earlier one is one step of undo away.
    * @param {FlowDefinition} document
    * @param {number} version
    */
   begin(document, version) {
+    // What was saved here is edited here already, with what was typed since then.
+    if (version <= this.version) return;
     const kept = /** @type {{version: number, document: FlowDefinition} | null} */ (memory.get(`flow.${this.key}`));
+    const outdated = kept && kept.version !== version && JSON.stringify(kept.document) !== JSON.stringify(document) ? kept.document : null;
+    batch(() => {
+      this.version = version;
+      this.stored = document;
+      this.broken.value = null;
+      this.past.value = outdated ? [{ document: outdated, selected: "" }] : [];
+      this.future.value = [];
+      this.document.value = kept?.version === version ? kept.document : document;
+    });
+    if (outdated) say(t("Somebody has changed this flow meanwhile. Undo brings back what you have not saved."), true);
+  }
+
+  /**
+   * Saves what is edited as a version; what is typed meanwhile is a change of it.
+   * @returns the version
+   */
+  async save() {
+    const sent = this.document.value;
+    const { version } = /** @type {{version: number}} */ (await json("PUT", `flows/${this.key}`, { body: sent, headers: { "If-Match": `"${this.version}"` } }));
     this.version = version;
-    this.stored = document;
-    this.past.value = [];
-    this.future.value = [];
-    this.document.value = kept?.version === version ? kept.document : document;
+    this.stored = sent;
+    this.keep();
+    return version;
+  }
+
+  /**
+   * Adds a new step of a type.
+   * @param {Place} place
+   * @param {string} type
+   */
+  add({ list, index }, type) {
+    if (!Array.isArray(get(this.document.value, list))) this.set(list, []);
+    this.insert(list, index, newStep(type, this.document.value));
   }
 
   /**
@@ -139,7 +169,13 @@ function FlowHead({ editing, found, session, locked, changed, busy, onSave, onPu
     ${!locked && html`<${UndoButtons} editing=${editing} />`}
     ${may(session, "runs") && html`<a class="button" href=${`#/runs?flow=${key}`}><${Icon} name="runs" />${t("Runs")}</a>`}
     ${!locked && html`<button type="button" class="button" disabled=${!changed || busy} onClick=${onSave}>${t("Save")}</button>`}
-    ${may(session, "publish") && html`<button type="button" class="button primary" disabled=${changed || busy || found.published === found.version} onClick=${onPublish}>${t("Publish v{version}", { version: found.version })}</button>`}</header>`;
+    ${may(session, "publish") && html`<button type="button" class="button primary" disabled=${changed || busy || found.published === editing.version} onClick=${onPublish}>${t("Publish v{version}", { version: editing.version })}</button>`}</header>`;
+}
+
+/** @param {{problems: Diagnostic[]}} props */
+function Problems({ problems }) {
+  return html`<ul class="notice bad problems-of-flow">${problems.map((one) => html`<li>
+    ${one.message} <code class="small">${one.path}</code></li>`)}</ul>`;
 }
 
 /** @param {{editing: EditedFlow, onChoose: () => void}} props */
@@ -158,10 +194,10 @@ function Begin({ editing, onChoose }) {
     <${Icon} name=${stepIcon(icon)} /><span class="grow cut"><b class="cut">${title}</b><small class="quiet cut">${text}</small></span></button>`);
 }
 
-/** @param {{found: Loaded, trigger: Signal<Json>, mayRun: boolean, changed: boolean, onRun: () => void}} props */
-function FlowTest({ found, trigger, mayRun, changed, onRun }) {
+/** @param {{found: Loaded, version: number, trigger: Signal<Json>, mayRun: boolean, changed: boolean, onRun: () => void}} props */
+function FlowTest({ found, version, trigger, mayRun, changed, onRun }) {
   return html`<div class="flow-test">
-  <p class="small quiet">${t("Runs version {version} with this as its trigger.", { version: found.version })}</p>
+  <p class="small quiet">${t("Runs version {version} with this as its trigger.", { version })}</p>
   <label class="away" for="flow-trigger">${t("Trigger")}</label>
   <${JsonControl} id="flow-trigger" label=${t("Trigger")} value=${trigger.value}
       onChange=${(/** @type {Json | undefined} */ next) => { trigger.value = next ?? {}; }} />
@@ -195,57 +231,56 @@ export function Flow({ name, session }) {
   if (error) return html`<main class="content"><${Failure} error=${error} onRetry=${again} /></main>`;
   if (!value || !editing.version) return html`<main class="content"><${Loading} /></main>`;
   const { found, root } = value;
+  // The version that is edited: the flow that is found is read again only after this was saved.
+  const { version, isChanged: changed } = editing;
   const locked = !session.mayChange;
-  const changed = editing.isChanged;
+  // A change beside what is written as JSON and is none yet would replace it.
+  const held = locked || editing.broken.value !== null;
+  const show = (/** @type {string} */ kind) => { if (kind === view.value || !isUnfinished(editing)) view.value = kind; };
   const attempt = async (/** @type {() => Promise<void>} */ work) => {
     busy.value = true;
     problems.value = [];
     try { await work(); } catch (failure) {
       problems.value = failure instanceof Problem ? failure.diagnostics : [];
-      say(statusOf(failure) === 412 ? t("Somebody has changed this flow meanwhile: reload, then change it again.") : asError(failure).message, true);
+      say(statusOf(failure) === 412 ? t("Somebody has changed this flow meanwhile: reload to see it. Undo then brings back what you have not saved.") : asError(failure).message, true);
     }
     busy.value = false;
   };
   const save = () => attempt(async () => {
-    const info = /** @type {{version: number}} */ (await json("PUT", `flows/${name}`, { body: flow, headers: { "If-Match": `"${found.version}"` } }));
-    memory.set(`flow.${name}`, null);
-    say(t("Saved as version {version}, not published yet.", { version: info.version }));
+    const saved = await editing.save();
+    say(t("Saved as version {version}, not published yet.", { version: saved }));
     again();
   });
   const publish = () => attempt(async () => {
-    await request("POST", `flows/${name}/publication`, { body: {} });
-    say(t("Version {version} is live.", { version: found.version }));
+    await request("POST", `flows/${name}/publication`, { body: { version: editing.version } });
+    say(t("Version {version} is live.", { version }));
     again();
   });
   const test = () => attempt(async () => {
     memory.set(`trigger.${name}`, trigger.value);
-    const run = /** @type {{run: string}} */ (await json("POST", `flows/${name}/runs?version=${found.version}`, { body: trigger.value }));
+    const run = /** @type {{run: string}} */ (await json("POST", `flows/${name}/runs?version=${version}`, { body: trigger.value }));
     location.hash = `#/runs/${run.run}`;
   });
   const step = stepAt(flow, editing.selected.value);
   const tabs = [["form", t("Step")], ["json", "JSON"], ["test", t("Test")]];
   return html`<main class="content flow-page">
     <${FlowHead} ...${{ editing, found, session, locked, changed, busy: busy.value }} onSave=${save} onPublish=${publish} />
-    ${problems.value.length > 0 && html`<ul class="notice bad problems-of-flow">${problems.value.map((one) => html`<li>
-      ${one.message} <code class="small">${one.path}</code></li>`)}</ul>`}
+    ${problems.value.length > 0 && html`<${Problems} problems=${problems.value} />`}
     <div class="flow">
       <section class="map" aria-label=${t("Steps")}>
-        <${Begin} editing=${editing} onChoose=${() => { view.value = "form"; }} />
-        <${Steps} list="/steps" steps=${flow.steps} ...${{ editing, problems: problems.value, locked, last: lastTimes(found.last) }}
+        <${Begin} editing=${editing} onChoose=${() => show("form")} />
+        <${Steps} list="/steps" steps=${flow.steps} ...${{ editing, problems: problems.value, locked: held, last: lastTimes(found.last) }}
             onAdd=${(/** @type {string} */ list, /** @type {number} */ index) => { adding.value = { list, index }; }} /></section>
       <section class="flow-side" aria-label=${t("Properties")}>
         <div class="tabs" role="tablist">${tabs.map(([kind, label]) => html`<button type="button" role="tab" aria-selected=${view.value === kind}
-            onClick=${() => { view.value = kind; }}>${label}</button>`)}</div>
-        ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked }} />
-          ${step && may(session, "runs") && html`<${StepTest} key=${step.name} step=${step} runs=${found.runs} version=${found.version} changed=${changed} mayPublish=${may(session, "publish")} />`}`}
+            onClick=${() => show(kind)}>${label}</button>`)}</div>
+        ${view.value === "form" && html`<${Form} ...${{ editing, root, problems: problems.value, locked: held }} />
+          ${step && may(session, "runs") && html`<${StepTest} key=${step.name} step=${step} runs=${found.runs} version=${version} changed=${changed} mayPublish=${may(session, "publish")} />`}`}
         ${view.value === "json" && html`<div class="flow-json"><${JsonView} ...${{ editing, root, problems: problems.value, locked }} /></div>`}
-        ${view.value === "test" && html`<${FlowTest} ...${{ found, trigger, mayRun: !busy.value && !changed && may(session, "publish"), changed }} onRun=${test} />`}</section></div>
+        ${view.value === "test" && html`<${FlowTest} ...${{ found, version, trigger, mayRun: !busy.value && !changed && may(session, "publish"), changed }} onRun=${test} />`}</section></div>
     ${adding.value && html`<${AddStep} root=${root} onClose=${() => { adding.value = null; }}
         onChoose=${(/** @type {string} */ type) => {
-          if (!adding.value) return;
-          const { list, index } = adding.value;
-          if (!Array.isArray(get(editing.document.value, list))) editing.set(list, []);
-          editing.insert(list, index, newStep(type, editing.document.value));
+          if (adding.value) editing.add(adding.value, type);
           view.value = "form";
           adding.value = null;
         }} />`}</main>`;

@@ -83,7 +83,8 @@ export function Form({ editing, root, problems, locked, box }) {
     <datalist id="style-names">${[...styles].map((one) => html`<option value=${one}></option>`)}</datalist>
     <div class="form-body">
       ${isObject && all.length > 0 ? main.map(field) : html`<div class="field-box">
-        <${Control} ...${{ root, editing, pointer, schema: found, value, id: "field-whole", name: type, isRequired: true }} /></div>`}
+        <fieldset class="bare" disabled=${locked}>
+          <${Control} key=${pointer} ...${{ root, editing, pointer, schema: found, value, id: "field-whole", name: type, isRequired: true }} /></fieldset></div>`}
       ${absent.length > 0 && !locked && html`<div class="field-box row swatches">${absent.map((name) => html`<button type="button" key=${name}
           class="button"
           onClick=${() => { editing.set(`${pointer}/${name}`, [{ type: "text", content: t("Text") }]); editing.selected.value = `${pointer}/${name}/0`; }}>

@@ -1,6 +1,6 @@
 // The document as JSON, with completion by the schema. It edits the same document as the form.
 
-/** @import { CompletionContext, EditorState, EditorView, Mark, SyntaxNode, ViewUpdate } from "./vendor-codemirror.js" */
+/** @import { CompletionContext, EditorState, EditorView, KeyBinding, Mark, SyntaxNode, ViewUpdate } from "./vendor-codemirror.js" */
 /** @import { Ref } from "./vendor-hooks.js" */
 /** @import { EditedDocument } from "./edited-document.js" */
 /** @import { Definition, Diagnostic, Schema } from "./types.js" */
@@ -12,12 +12,33 @@ import { asError } from "./api.js";
 import { described } from "./descriptions.js";
 import { resolve, chosen, choicesAt, schemaAt } from "./schema.js";
 import { nearest } from "./nodes.js";
+import { say } from "./parts.js";
 import { t } from "./text.js";
 
 /** @type {Promise<Library> | null} */
 let library = null;
 /** The editor's library, which is loaded when a code view opens first. */
 export const load = () => (library ??= import("./vendor-codemirror.js"));
+
+/**
+ * The keys of undo in an editor of code: it goes over the whole document.
+ * @param {EditedDocument} editing
+ * @returns {KeyBinding[]}
+ */
+export const undoKeys = (editing) => [
+  { key: "Mod-z", run: () => { editing.undo(); return true; }, shift: () => { editing.redo(); return true; } },
+  { key: "Mod-y", run: () => { editing.redo(); return true; } },
+];
+
+/**
+ * Whether what is written as JSON is none yet, and says so: with its view, or by a change from elsewhere, it would be lost.
+ * @param {EditedDocument} editing
+ */
+export function isUnfinished(editing) {
+  const broken = editing.broken.value;
+  if (broken) say(t("No JSON yet: {message}", { message: broken.message }), true);
+  return broken !== null;
+}
 
 /** @param {string} text */
 const unquoted = (text) => {
@@ -198,7 +219,6 @@ export function JsonView({ editing, root, problems, locked }) {
           editing.broken.value = { text, message: asError(error).message };
         }
       };
-      const undo = { key: "Mod-z", run: () => { editing.undo(); return true; }, shift: () => { editing.redo(); return true; } };
       // In a shadow root, the library's styles are constructed, which the page's policy allows.
       const shadow = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
       const state = cm.EditorState.create({
@@ -206,7 +226,7 @@ export function JsonView({ editing, root, problems, locked }) {
         extensions: [
           cm.lineNumbers(), cm.foldGutter(), cm.highlightActiveLine(), cm.highlightActiveLineGutter(), cm.drawSelection(), cm.bracketMatching(), cm.closeBrackets(), cm.lintGutter(),
           cm.json(), cm.search(), cm.highlightSelectionMatches(), cm.autocompletion({ override: [completions(cm, root, editing)] }),
-          cm.keymap.of([undo, ...cm.closeBracketsKeymap, ...cm.defaultKeymap, ...cm.searchKeymap, ...cm.completionKeymap, ...cm.foldKeymap]),
+          cm.keymap.of([...undoKeys(editing), ...cm.closeBracketsKeymap, ...cm.defaultKeymap, ...cm.searchKeymap, ...cm.completionKeymap, ...cm.foldKeymap]),
           cm.EditorView.updateListener.of(changed), cm.EditorView.lineWrapping, cm.EditorState.readOnly.of(locked),
           cm.EditorView.contentAttributes.of({ "aria-label": t("Template as JSON"), tabindex: "0" }), cm.EditorState.tabSize.of(2), look(cm),
         ],

@@ -49,15 +49,19 @@ function dragRow(event, row, { box, drag, moves, offset }) {
   const stop = (/** @type {boolean} */ drop) => {
     removeEventListener("pointermove", moved);
     removeEventListener("pointerup", up);
+    removeEventListener("pointercancel", cancel);
     removeEventListener("keydown", escape, true);
     const to = drag.value?.to;
     drag.value = null;
     if (drop && to) moves.move(row.pointer, to.list, to.index);
   };
   const up = () => stop(true);
+  // A touch that scrolls the list is no drag.
+  const cancel = () => stop(false);
   const escape = (/** @type {KeyboardEvent} */ key) => key.key === "Escape" && stop(false);
   addEventListener("pointermove", moved);
   addEventListener("pointerup", up);
+  addEventListener("pointercancel", cancel);
   addEventListener("keydown", escape, true);
 }
 

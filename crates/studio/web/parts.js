@@ -59,6 +59,9 @@ export function Dialog({ title, wide, onClose, children }) {
     <h2>${title}</h2>${children}</dialog>`;
 }
 
+/** Whether a dialog is open, whose keys are its own. */
+export const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
+
 /**
  * A button with a list of actions.
  * @param {{label: string, icon?: string, children?: Shown}} props

@@ -131,7 +131,10 @@ export function move(value, from, list, index) {
   const source = parent(from);
   const at = Number(last(from));
   if (source === list) {
-    const target = at < index ? index - 1 : index;
+    const array = get(value, list);
+    // Before the first and behind the last element is no place.
+    const end = Array.isArray(array) ? array.length - 1 : 0;
+    const target = Math.min(end, Math.max(0, at < index ? index - 1 : index));
     if (target === at) return null;
     return [insert(remove(value, from), list, target, item), `${list}/${target}`];
   }

@@ -41,13 +41,16 @@ function textOf(kind, saving) {
 }
 
 /**
- * Saves at once what is not saved, and says so.
+ * Saves at once what is not saved, and says so. In a clash, nothing is saved before somebody decides.
  * @param {Editing} editing
+ * @param {(kind: Kind) => void} onClash
  */
-export async function saveNow(editing) {
-  const unsaved = [editing.draft, editing.data].filter((one) => !["idle", "saved"].includes(one.state.value));
+export async function saveNow(editing, onClash) {
+  const unsaved = [editing.draft, editing.data].filter((one) => !["idle", "saved", "clash"].includes(one.state.value));
   await Promise.all(unsaved.map((one) => one.save()));
-  say(textOf(...leading(editing)) || t("Everything is saved."));
+  const [kind, saving] = leading(editing);
+  if (saving.state.value === "clash") onClash(kind);
+  else say(textOf(kind, saving) || t("Everything is saved."));
 }
 
 /**

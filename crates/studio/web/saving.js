@@ -95,7 +95,14 @@ export class Saving {
       this.soon();
       return local.document;
     }
-    if (JSON.stringify(local.document) === JSON.stringify(stored)) return stored;
+    if (JSON.stringify(local.document) === JSON.stringify(stored)) {
+      // It has arrived, though this browser did not hear of it.
+      memory.set(this.place, null);
+      return stored;
+    }
+    // It stays a change of what it was based on, also over a reload, until somebody decides.
+    this.revision = local.revision;
+    this.base = local.base;
     this.state.value = "clash";
     return local.document;
   }
@@ -105,14 +112,19 @@ export class Saving {
    * @param {boolean} [isSmall]
    */
   keep(isSmall = true) {
-    this.isKept = isSmall && memory.set(this.place, { document: this.current(), base: this.base, revision: this.revision });
+    // What is too large to keep is too large to be told with each key: other tabs see a clash then.
+    this.isTold = isSmall;
+    this.remember();
     if (this.state.value !== "clash") {
       this.state.value = "waiting";
       this.soon();
     }
-    // What is too large to keep is too large to be told with each key: other tabs see a clash then.
-    this.isTold = isSmall;
     if (isSmall) this.tell({ value: this.current() });
+  }
+
+  /** Has this browser keep what is edited, with the revision that it changes. */
+  remember() {
+    this.isKept = this.isTold && memory.set(this.place, { document: this.current(), base: this.base, revision: this.revision });
   }
 
   /** Sends what is edited, after what is being sent: each request names the revision that it replaces. */
@@ -123,6 +135,8 @@ export class Saving {
   }
 
   async send() {
+    // Nothing replaces what somebody else has saved before it is decided what stays.
+    if (this.state.value === "clash") return;
     this.state.value = "saving";
     const sent = this.current();
     try {
@@ -135,7 +149,11 @@ export class Saving {
       if (this.current() === sent) {
         memory.set(this.place, null);
         this.state.value = "saved";
-      } else this.soon();
+      } else {
+        // A tab that is closed now would find a clash with itself otherwise.
+        this.remember();
+        this.soon();
+      }
     } catch (error) {
       this.fail(error);
     }

@@ -4,7 +4,17 @@
 
 import { html, useEffect } from "./base.js";
 import { Icon } from "./icons.js";
+import { isDialogOpen } from "./parts.js";
 import { t } from "./text.js";
+
+/** Texts with an undo of their own: code, JSON that is no part of the document, and the sign-in over the page. */
+const OWN = ".cm-editor, #sample, #flow-trigger, .sign-over";
+
+/**
+ * Whether Ctrl Z takes back something else than a change of the document.
+ * @param {Event} event
+ */
+export const hasOwnUndo = (event) => isDialogOpen() || event.composedPath().some((one) => one instanceof Element && one.matches(OWN));
 
 /**
  * Both buttons.
@@ -18,14 +28,13 @@ export function UndoButtons({ editing }) {
 }
 
 /**
- * Ctrl Z and Ctrl Shift Z, but for the code view, which has its own.
+ * Ctrl Z and Ctrl Shift Z, but for what has its own.
  * @param {EditedDocument} editing
  */
 export function useUndoKeys(editing) {
   useEffect(() => {
     const keys = (/** @type {KeyboardEvent} */ event) => {
-      const inCode = event.target instanceof Element && event.target.closest(".json-host");
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || inCode) return;
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || hasOwnUndo(event)) return;
       event.preventDefault();
       if (event.shiftKey) editing.redo(); else editing.undo();
     };

@@ -6,6 +6,7 @@ import type { VNode } from "./vendor-preact.js";
 export interface PageElement extends HTMLElement {
   value: string;
   valueAsNumber: number;
+  readonly validity: ValidityState;
   files: FileList;
   disabled: boolean;
   selectionStart: number;
