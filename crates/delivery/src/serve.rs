@@ -3,6 +3,7 @@
 use std::{io, sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
+use rustix::io::Errno;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch},
     task::JoinSet,
@@ -135,6 +136,10 @@ async fn accept(
             Ok(accepted) => accepted,
             Err(error) => {
                 slots.shared.observer.not_accepted(&error);
+                // Without descriptors, none of the connections that wait would ever be accepted.
+                if is_out_of_descriptors(&error) {
+                    slots.idle_connections.evict_one();
+                }
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
@@ -160,6 +165,12 @@ async fn accept(
     }
     drop(listener);
     while connections.join_next().await.is_some() {}
+}
+
+/// Whether this process, or the whole system, has no file descriptors left.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    matches!(errno, Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// Accepts a connection that was made before the stop; `None` once the queue is empty.

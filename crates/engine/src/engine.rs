@@ -185,8 +185,11 @@ impl Engine {
         options: &RenderOptions,
     ) -> Result<Vec<Rendered>, Error> {
         let host = self.host(template.template().helpers.as_deref(), options);
-        Ok(self
+        let made = self
             .renderer
-            .render_all(template, data, formats, options, &host)?)
+            .render_all(template, data, formats, options, &host);
+        // First: what is missing may be what went wrong.
+        host.complete()?;
+        Ok(made?)
     }
 }

@@ -1,8 +1,8 @@
 //! Errors of a job, and their codes.
 
 use platen_document::Diagnostic;
-use platen_fault::Code;
-use platen_render::Error as RenderError;
+use platen_fault::{Backend, Code};
+use platen_render::{Error as RenderError, Unread};
 
 use crate::IsolationError;
 
@@ -24,6 +24,9 @@ pub enum Error {
     /// The sandbox returned no document.
     #[error(transparent)]
     Isolation(#[from] IsolationError),
+    /// Stored assets could not be read.
+    #[error(transparent)]
+    Assets(#[from] Unread),
 }
 
 impl From<RenderError> for Error {
@@ -58,6 +61,7 @@ impl Error {
             Self::Data(_) => Code::InvalidJson,
             Self::Isolation(error) => error.code(),
             Self::Browser(error) => error.code(),
+            Self::Assets(Unread) => Code::BackendUnavailable(Backend::Store),
         }
     }
 }

@@ -129,8 +129,9 @@ impl Engine {
             orientation: options.orientation,
             ..BindOptions::default()
         };
-        let mut document = platen_document::bind_html(template, data, &bind_options, &host)
-            .map_err(Error::mistakes)?;
+        let bound = platen_document::bind_html(template, data, &bind_options, &host);
+        host.complete()?;
+        let mut document = bound.map_err(Error::mistakes)?;
         let unused = unused_options(options, &[format], Medium::Html);
         document.warnings.extend(unused);
         Ok(Page {
@@ -180,6 +181,12 @@ impl Page {
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.document.warnings
+    }
+
+    /// The files besides the template's own, which Chromium reads while it prints the page.
+    #[must_use]
+    pub fn files(&self) -> &FolderHost {
+        &self.files
     }
 
     pub(crate) fn take_warnings(&mut self) -> Vec<Diagnostic> {

@@ -16,11 +16,13 @@ use platen_server::{
     rendering::{
         printed::PrintedBody,
         resources::{PageResources, SpooledFile},
+        slots::Ticket,
     },
     respond::file_headers,
 };
 
 use crate::{
+    api::FormApi,
     changes::Changes,
     failing::{check_loaded, check_resources, check_status},
     form::{Form, FormRequest, text},
@@ -111,7 +113,7 @@ async fn respond(
     let conversion = Conversion::of_page(extension);
     let stages = Stages::of_conversion(&mut form, !changes.is_nothing(), conversion)?;
     form.values.refuse_restrictions()?;
-    let (source, key) = source(&mut form, from, &output).await?;
+    let (source, key) = source(&api, &mut form, from, &output).await?;
     let asked = Asked::of(&page, &output);
     let job = Job {
         key: Some(key),
@@ -198,7 +200,12 @@ fn in_gotenbergs_words(mut problem: Problem, asked: &Asked) -> Problem {
     problem
 }
 
-async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Source, Key), Problem> {
+async fn source(
+    api: &FormApi,
+    form: &mut Form,
+    from: Origin,
+    output: &Output,
+) -> Result<(Source, Key), Problem> {
     if from == Origin::Address {
         let address = form.values.needed("url");
         form.values.finish()?;
@@ -226,13 +233,9 @@ async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Sourc
     let html = html.unwrap_or_default();
     let html = match from {
         Origin::Markdown => {
-            let mut texts = BTreeMap::new();
-            for name in markdown::names(&html) {
-                if let Some(content) = form.files.get(name) {
-                    texts.insert(name.to_owned(), text(name, content.clone()).await?);
-                }
-            }
-            markdown::fill(&html, &texts)?
+            let texts = markdown_files(form, &html).await?;
+            let fill = move |_: &Ticket| markdown::fill(&html, &texts);
+            api.slots.check(fill).await?
         }
         Origin::File | Origin::Address => html,
     };
@@ -248,6 +251,23 @@ async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Sourc
     let files = Arc::new(PageResources(files.collect()));
     let key = files.key(&html, output).await?;
     Ok((Source::Document { html, files }, key))
+}
+
+/// The Markdown files that a page names.
+async fn markdown_files(form: &Form, page: &str) -> Result<BTreeMap<String, String>, Problem> {
+    let mut texts = BTreeMap::new();
+    for name in markdown::names(page) {
+        let Some(content) = form.files.get(name) else {
+            continue;
+        };
+        if content.size_bytes() > markdown::MAX_TEXT_BYTES as u64 {
+            return Err(markdown::too_long());
+        }
+        if !texts.contains_key(name) {
+            texts.insert(name.to_owned(), text(name, content.clone()).await?);
+        }
+    }
+    Ok(texts)
 }
 
 /// Header and footer of every page.

@@ -1,17 +1,21 @@
 //! Files that a form names by URL (`downloadFrom`): loaded from allowed hosts, as if they had been
 //! uploaded.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use platen_fault::{Code, Stage, What};
-use platen_outbound::{Answer, Error, Outbound, Settings, UrlRules};
+use platen_outbound::{Answer, Error, Outbound, RequestLimits, Settings, UrlRules};
 use platen_render::{chain, plain_name};
 use platen_server::{
     DownloadConfig,
-    intake::{
-        Intake,
-        content::{Content, full},
-    },
+    intake::{Intake, MemoryPermit, content::Sink},
     problem::Problem,
 };
 use serde::Deserialize;
@@ -22,6 +26,8 @@ use crate::form::{ASIDE, Form};
 const MAX_FILES: usize = 50;
 /// Maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
+/// What is written to disk at a time, in bytes.
+const PIECE_BYTES: usize = 256 << 10;
 
 /// A file to load.
 #[derive(Debug, Deserialize)]
@@ -88,15 +94,19 @@ impl Downloads {
         }
         let mut left = intake.form_max_body_bytes;
         for download in list {
-            // The answer is in memory until it is on disk.
-            let _room = intake.reserve_bytes(MAX_BYTES.min(left))?;
-            let (name, bytes) = self.load(&download).await?;
+            // The answer is in memory until it is on disk, even if nobody waits for it any more.
+            let room = Arc::new(intake.reserve_bytes(MAX_BYTES.min(left))?);
+            let (name, bytes) = self.load(&download, Arc::clone(&room)).await?;
             left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
                 let limit = intake.form_max_body_bytes;
                 let detail = "the files that `downloadFrom` names are too large together";
                 Problem::new(Code::TooLarge(What::Form, limit), detail)
             })?;
-            let content = on_disk(bytes).await?;
+            let mut sink = Sink::new(intake.disk(), 0);
+            for piece in bytes.chunks(PIECE_BYTES) {
+                sink.put(piece).await?;
+            }
+            let content = sink.finish().await?;
             let field = match &download.field {
                 _ if download.embedded => Some("embeds"),
                 Some(field) => ASIDE.into_iter().find(|known| known == field),
@@ -110,13 +120,25 @@ impl Downloads {
         Ok(())
     }
 
-    async fn load(&self, download: &Download) -> Result<(String, Vec<u8>), Problem> {
+    async fn load(
+        &self,
+        download: &Download,
+        room: Arc<MemoryPermit>,
+    ) -> Result<(String, Vec<u8>), Problem> {
         let outbound = Arc::clone(&self.outbound);
         let url = download.url.clone();
         let headers: Vec<(String, String)> =
             download.extra_http_headers.clone().into_iter().collect();
-        let sent =
-            tokio::task::spawn_blocking(move || outbound.send("GET", &url, &headers, &[])).await;
+        let stop = StopOnDrop::default();
+        let limits = RequestLimits {
+            timeout: None,
+            stop: Some(Arc::clone(&stop.0)),
+        };
+        let sent = tokio::task::spawn_blocking(move || {
+            let _room = room;
+            outbound.send_within("GET", &url, &headers, &[], &limits)
+        });
+        let sent = sent.await;
         let sent = sent.map_err(|error| Problem::internal(error.to_string()))?;
         let shown: String = download.url.chars().take(200).collect();
         let answer = sent.map_err(|error| match error {
@@ -143,6 +165,16 @@ impl Downloads {
                 "neither its address nor Content-Disposition has a name",
             )),
         }
+    }
+}
+
+/// Ends a download that nobody waits for.
+#[derive(Default)]
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -175,18 +207,6 @@ fn name_of(answer: &Answer, url: &str) -> Option<String> {
     };
     let name = plain_name(&given.or_else(last)?);
     (!name.is_empty()).then_some(name)
-}
-
-/// Moves a file to disk.
-async fn on_disk(bytes: Vec<u8>) -> Result<Content, Problem> {
-    let write = move || {
-        let mut file = tempfile::tempfile()?;
-        std::io::Write::write_all(&mut file, &bytes)?;
-        Content::of_file(file)
-    };
-    let made = tokio::task::spawn_blocking(write).await;
-    let made = made.map_err(std::io::Error::other).flatten();
-    made.map_err(|error| full(&error))
 }
 
 #[cfg(test)]

@@ -122,7 +122,8 @@ impl Form {
             let earlier = self.earlier.iter().map(|(_, content)| content);
             let taken = self.files.values().chain(earlier);
             let taken = taken.map(Content::size_bytes).sum();
-            let (files, permit) = stages::unpack(name, archive, taken, intake).await?;
+            let count = self.files.len() + self.earlier.len();
+            let (files, permit) = stages::unpack(name, archive, (count, taken), intake).await?;
             for (name, content) in files {
                 self.add_file(name, content);
             }

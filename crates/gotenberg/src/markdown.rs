@@ -9,9 +9,18 @@ use platen_server::problem::Problem;
 
 /// Longest page, in bytes.
 const MAX_BYTES: usize = 64 << 20;
+/// Markdown of a page, in bytes; a file counts as often as the page names it. A byte may take fifty in
+/// memory while it is parsed.
+pub(crate) const MAX_TEXT_BYTES: usize = 4 << 20;
 
 fn invalid(detail: String) -> Problem {
     Problem::new(Code::InvalidRequest, detail)
+}
+
+/// The Markdown files of a page are too long together.
+pub(crate) fn too_long() -> Problem {
+    let detail = format!("the Markdown of the page is longer than {MAX_TEXT_BYTES} bytes");
+    Problem::new(Code::TooLarge(What::Form, MAX_TEXT_BYTES as u64), detail)
 }
 
 /// Names all files that `page` references and that are not in the form.
@@ -24,11 +33,13 @@ fn not_found(page: &str, files: &BTreeMap<String, String>) -> Problem {
 /// Returns `page` with each referenced Markdown file rendered to HTML.
 ///
 /// # Errors
-/// 400 if the page references no file or a missing file; 413 if the page becomes too long.
+/// 400 if the page references no file or a missing file; 413 if its Markdown is too long, or the page
+/// that it becomes.
 pub(crate) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<String, Problem> {
     let mut made = String::with_capacity(page.len());
     let mut rest = page;
     let mut count = 0;
+    let mut left = MAX_TEXT_BYTES;
     while let Some(begin) = rest.find("{{") {
         let (before, after) = rest.split_at(begin);
         made.push_str(before);
@@ -43,6 +54,7 @@ pub(crate) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<Strin
             ))
         })?;
         let text = files.get(name).ok_or_else(|| not_found(page, files))?;
+        left = left.checked_sub(text.len()).ok_or_else(too_long)?;
         html::push_html(&mut made, Parser::new_ext(text, dialect()));
         if made.len() > MAX_BYTES {
             let detail = format!("the page becomes longer than {MAX_BYTES} bytes");
@@ -108,5 +120,14 @@ mod tests {
                 "{wrong}"
             );
         }
+    }
+
+    #[test]
+    fn markdown_is_bounded_however_often_it_is_named() {
+        let files = BTreeMap::from([("a.md".to_owned(), "[a]: b\n".repeat(1 << 16))]);
+        let page = |count: usize| "{{ toHTML \"a.md\" }}".repeat(count);
+        assert!(fill(&page(9), &files).is_ok());
+        let error = fill(&page(10), &files).unwrap_err();
+        assert!(matches!(error.code, Code::TooLarge(What::Form, _)));
     }
 }

@@ -1,11 +1,12 @@
 //! Conversions by LibreOffice: Gotenberg's fields as its options, and files to PDF.
 
-use std::{os::unix::fs::FileExt, sync::Arc};
+use std::{os::unix::fs::FileExt, sync::Arc, time::Instant};
 
 use platen_fault::Code;
 use platen_office::{Job, Options, Source, Target};
 use platen_pdf::Archive;
 use platen_server::{intake::content::Content, problem::Problem};
+use tokio::sync::Semaphore;
 
 use crate::{
     api::FormApi,
@@ -94,7 +95,7 @@ impl OfficeOptions {
     }
 }
 
-/// Converts documents concurrently, bounded by the slots, and keeps their order.
+/// Converts documents concurrently, as many as there are slots, and keeps their order.
 pub(crate) async fn convert(
     api: &FormApi,
     files: Vec<(String, Content)>,
@@ -116,15 +117,22 @@ pub(crate) async fn convert(
         );
         return Err(Problem::new(Code::InvalidRequest, detail));
     }
-    // No limit of its own: the form bounds the number of files, and the pool bounds its queue.
+    // As many at a time as there are processes: many documents of one form do not fill the queue.
+    let slots = api.libreoffice.office().await?.config().slots;
+    let turns = Arc::new(Semaphore::new(slots.max(1)));
+    let deadline = Instant::now() + api.office_timeout;
     let mut running = Vec::with_capacity(files.len());
     for (name, content) in files {
         let mut job = Job::new(Source::Content(content), Target::Pdf);
         job.name = Some(name.clone());
         job.options = options.options.clone();
-        job.timeout = api.office_timeout;
         let libreoffice = Arc::clone(&api.libreoffice);
-        let work = async move { libreoffice.convert(job).await };
+        let turns = Arc::clone(&turns);
+        let work = async move {
+            let _turn = turns.acquire().await;
+            job.timeout = deadline.saturating_duration_since(Instant::now());
+            libreoffice.convert(job).await
+        };
         running.push((name, Task(tokio::spawn(work))));
     }
     let mut made = Vec::with_capacity(running.len());

@@ -162,6 +162,10 @@ fn files_are_changed_and_described() {
         std::fs::read(folder.join("files/data.xml")).expect("a file"),
         b"<a/>"
     );
+    // What is in the folder stays, whatever a stranger named an attached file.
+    let again = platen(folder, &["pdf", "attachments", "d.pdf", "-o", "files"]);
+    assert!(!again.status.success());
+    assert!(String::from_utf8_lossy(&again.stderr).contains("choose a folder"));
 
     write("secret", "päss\n");
     let seal = ["pdf", "encrypt", "d.pdf", "--user-password-file", "secret"];

@@ -29,7 +29,7 @@ pub use self::{
     error::{Error, chain, of_mistakes},
     fonts::MapFile,
     format::Format,
-    host::{FolderHost, MAX_ASSET_BYTES, StoredAssets},
+    host::{FolderHost, MAX_ASSET_BYTES, StoredAssets, Unread},
     options::{AttachmentRequest, Disposition, DocumentOptions, OptionsError, attachments},
     preview::{Preview, PreviewBox, PreviewPage},
     render_options::{PreviewPages, RenderOptions},

@@ -35,34 +35,77 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 const MAX_NAME_BYTES: usize = 64;
 /// Polls that wait for an answer at a time. Each has a thread, which is not to be missed elsewhere.
 const MAX_POLLS: usize = 16;
+/// Polls at a time of flows whose last answer was [`SLOW`]: silent hosts do not hold back the others.
+const MAX_SLOW_POLLS: usize = 4;
+/// An answer that takes longer is slow.
+const SLOW: Duration = Duration::from_secs(5);
 /// Begins the idempotency keys of triggers: no header of a caller has this character.
 const OWN: char = '\u{1}';
 
 /// The polls that are under way: one of each flow, so that those of a silent host do not pile up.
-#[derive(Default)]
-struct Polls(Mutex<HashSet<String>>);
+struct Polls {
+    under_way: Mutex<HashSet<String>>,
+    /// Flows whose last answer was slow.
+    slow: Mutex<HashSet<String>>,
+    turns: Arc<Semaphore>,
+    slow_turns: Arc<Semaphore>,
+}
 
 /// A poll that is under way, until this is dropped.
 struct UnderWay(Arc<Polls>, String);
 
 impl Polls {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            under_way: Mutex::default(),
+            slow: Mutex::default(),
+            turns: Arc::new(Semaphore::new(MAX_POLLS)),
+            slow_turns: Arc::new(Semaphore::new(MAX_SLOW_POLLS)),
+        })
+    }
+
+    /// Forgets what is known of flows that are not published any more.
+    fn forget_all_but(&self, published: &[(String, u32)]) {
+        let is_published = |flow: &String| published.iter().any(|(key, _)| key == flow);
+        self.slow.lock().retain(is_published);
+    }
+
     /// `None` if the flow's last poll is still under way.
     fn begin(self: &Arc<Self>, flow: &str) -> Option<UnderWay> {
-        let is_new = self.0.lock().insert(flow.to_owned());
+        let is_new = self.under_way.lock().insert(flow.to_owned());
         is_new.then(|| UnderWay(Arc::clone(self), flow.to_owned()))
+    }
+}
+
+impl UnderWay {
+    /// Polls once it is the flow's turn.
+    async fn poll(self, poll: impl Future<Output = ()>) {
+        let Self(polls, flow) = &self;
+        let turns = match polls.slow.lock().contains(flow) {
+            true => Arc::clone(&polls.slow_turns),
+            false => Arc::clone(&polls.turns),
+        };
+        let _turn = turns.acquire_owned().await;
+        let begun = tokio::time::Instant::now();
+        poll.await;
+        let mut slow = polls.slow.lock();
+        match begun.elapsed() > SLOW {
+            true => slow.insert(flow.clone()),
+            false => slow.remove(flow),
+        };
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.0.lock().remove(&self.1);
+        self.0.under_way.lock().remove(&self.1);
     }
 }
 
 /// Starts flows until the dispatcher closes.
 pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
     let mut due: HashMap<(String, u32), u64> = HashMap::new();
-    let (polls, turns) = (Arc::<Polls>::default(), Arc::new(Semaphore::new(MAX_POLLS)));
+    let polls = Polls::new();
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         if let Some(fleet) = &dispatcher.fleet
@@ -74,6 +117,7 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
         }
         let published = dispatcher.flow_cache.all_published();
         due.retain(|known, _| published.contains(known));
+        polls.forget_all_but(&published);
         for key in published {
             let Ok(flow) = dispatcher.flow_cache.get(&key.0, key.1).await else {
                 continue;
@@ -88,13 +132,8 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
                     && let Some(under_way) = polls.begin(&key.0)
                 {
                     due.insert(key, now_ms() + u64::from((*every_seconds).max(1)) * 1_000);
-                    let turn = Arc::clone(&turns).acquire_owned();
                     let poll = poll(Arc::clone(&dispatcher), Arc::clone(&flow));
-                    tokio::spawn(async move {
-                        let _turn = turn.await;
-                        poll.await;
-                        drop(under_way);
-                    });
+                    tokio::spawn(under_way.poll(poll));
                 }
             }
         }
@@ -368,5 +407,26 @@ mod tests {
         let list = |count: usize| format!("[{}0]", "0,".repeat(count));
         let read = |count| read(list(count).as_bytes()).is_some();
         assert!(read(100_000) && !read(2_000_000));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silent_hosts_hold_back_each_other_only() {
+        let polls = Polls::new();
+        let silent = |number: usize| {
+            let poll = polls.begin(&format!("silent-{number}")).unwrap();
+            tokio::spawn(poll.poll(tokio::time::sleep(Duration::from_secs(30))))
+        };
+        for poll in (0..MAX_POLLS).map(silent).collect::<Vec<_>>() {
+            poll.await.unwrap();
+        }
+        let again: Vec<_> = (0..MAX_POLLS).map(silent).collect();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(polls.begin("silent-0").is_none());
+        let begun = tokio::time::Instant::now();
+        polls.begin("quick").unwrap().poll(async {}).await;
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+        for poll in again {
+            poll.await.unwrap();
+        }
     }
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::{
     operation::{self, Route},
     problem::Problem,
+    rate_limit::Client,
     respond,
 };
 
@@ -26,6 +27,9 @@ pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
 pub(crate) const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
 /// Longest `Idempotency-Key` in bytes.
 const MAX_KEY_BYTES: usize = 200;
+/// Begins the idempotency keys that belong to a caller. No header has this character, nor do the
+/// keys of triggers begin with it.
+const OWNED: char = '\u{2}';
 
 /// A run that was accepted and stored durably.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -83,4 +87,45 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Pro
         return Err(Problem::new(Code::InvalidRequest, detail));
     }
     Ok(Some(key.to_owned()))
+}
+
+/// As [`idempotency_key`], for flows that are the same for all callers: a key stands for the runs of
+/// this caller only, as its runs have its documents. Callers without an API key are one.
+///
+/// # Errors
+/// As [`idempotency_key`].
+pub(crate) fn own_idempotency_key(
+    headers: &HeaderMap,
+    client: Client,
+) -> Result<Option<String>, Problem> {
+    let key = idempotency_key(headers)?;
+    Ok(key.map(|key| match client {
+        Client::Key(number) | Client::Limited { number, .. } => format!("{OWNED}{number}:{key}"),
+        Client::Address(_) | Client::Rest => key,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_caller_can_name_the_key_of_another() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(own_idempotency_key(&headers, Client::Key(1)).unwrap(), None);
+        headers.insert("idempotency-key", HeaderValue::from_static("7"));
+        let key = |client| own_idempotency_key(&headers, client).unwrap().unwrap();
+        assert_ne!(key(Client::Key(1)), key(Client::Key(2)));
+        let limited = Client::Limited {
+            number: 1,
+            per_minute: 9,
+        };
+        assert_eq!(key(Client::Key(1)), key(limited), "a limit is no caller");
+        assert_eq!(key(Client::Address(1)), key(Client::Address(2)));
+        assert_eq!(key(Client::Rest), "7");
+        // Nobody can send what begins the keys of a caller, or of triggers.
+        for text in [key(Client::Key(1)), "\u{1}schedule:1".to_owned()] {
+            assert!(HeaderValue::from_bytes(text.as_bytes()).is_err());
+        }
+    }
 }

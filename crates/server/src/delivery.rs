@@ -9,7 +9,7 @@ use std::{
 
 use axum::Router;
 use futures_core::future::BoxFuture;
-use hyper::{HeaderMap, Request, Response, header::HeaderValue};
+use hyper::{HeaderMap, Request, Response, StatusCode, header::HeaderValue};
 use platen_delivery::{
     Body, BodyHandle, Error, Handler, Limits, Listener, Observer, Origin as Said, Peer as Client,
     Refusal, RequestBody, TrustedProxies,
@@ -18,8 +18,9 @@ use platen_fault::{Backend, Code, Stage};
 use platen_render::chain;
 use platen_supervise::{
     AcceptBalancer, Forward, ForwardError, ProcessGroup, Sender, base_url_of, client_of,
+    shows_credentials,
 };
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tower_service::Service as _;
 use tracing::{debug, info, warn};
 
@@ -31,6 +32,8 @@ use crate::{
 
 /// Timeout of a body that no route reads: this much after the routes' own timeout.
 const BODY_GRACE: Duration = Duration::from_secs(5);
+/// How many uses of keys the leader is told of at once.
+const MAX_TELLING: usize = 32;
 
 /// Listeners of a process.
 pub(crate) struct Listeners {
@@ -90,6 +93,7 @@ pub(crate) async fn serve(
         proxies: Arc::clone(&config.exposure.trusted),
         root_path: config.gotenberg.root_path.as_str().into(),
         forward,
+        telling: Arc::new(Semaphore::new(MAX_TELLING)),
         is_internal: false,
     };
     let inner: Arc<dyn Handler> = Arc::new(ConnectionService {
@@ -182,6 +186,8 @@ struct ConnectionService {
     root_path: Arc<str>,
     /// Forwards to the leader, if this process is a follower.
     forward: Option<Arc<Forward>>,
+    /// Bounds the uses of keys that the leader is told of at once.
+    telling: Arc<Semaphore>,
     /// True on the peer listener.
     is_internal: bool,
 }
@@ -202,15 +208,39 @@ impl ConnectionService {
         };
         (peer, base_url.map(|base| BaseUrl(base.into())))
     }
+
+    /// Tells the leader of the key of a request that stays here, if it is to note its use.
+    fn tell_of_key(&self, forward: &Arc<Forward>, headers: &HeaderMap) {
+        // Of a key that finds no place, the next request tells.
+        let Ok(permit) = Arc::clone(&self.telling).try_acquire_owned() else {
+            return;
+        };
+        if !self.keys.is_use_to_tell(headers) {
+            return;
+        }
+        let telling = Arc::clone(forward).show_credentials(headers);
+        tokio::spawn(async move {
+            if let Err(error) = telling.await {
+                let message = "the leader did not hear of the use of an API key";
+                debug!(cause = chain(&error), "{message}");
+            }
+            drop(permit);
+        });
+    }
 }
 
 impl Handler for ConnectionService {
     fn handle(&self, mut request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
+        if self.is_internal && shows_credentials(request.headers()) {
+            self.keys.note_use(request.headers());
+            let mut answer = Response::new(Body::empty());
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+            return Box::pin(std::future::ready(answer));
+        }
         root_path::take_off(&mut request, &self.root_path);
         let (peer, base_url) = self.origin(&mut request);
         let for_leader = is_for_leader(&request);
-        let is_forwarded = || for_leader || self.keys.is_for_leader(request.headers());
-        if let Some(forward) = self.forward.as_ref().filter(|_| is_forwarded()) {
+        if let Some(forward) = self.forward.as_ref().filter(|_| for_leader) {
             let forward = Arc::clone(forward);
             return Box::pin(async move {
                 let sender = Sender {
@@ -227,6 +257,9 @@ impl Handler for ConnectionService {
                     }
                 }
             });
+        }
+        if let Some(forward) = &self.forward {
+            self.tell_of_key(forward, request.headers());
         }
         let mut request = request.map(axum::body::Body::new);
         let extensions = request.extensions_mut();

@@ -32,6 +32,7 @@ pub mod middleware;
 pub mod migration;
 pub mod moving;
 mod oidc;
+mod open_files;
 mod openapi;
 mod opening;
 pub mod operation;

@@ -20,7 +20,7 @@ use crate::{
     containers, deferred,
     delivery::{self, Connections, Listeners},
     extension::{Extension, ExtensionFactory},
-    log,
+    log, open_files,
     opening::{POLL_INTERVAL, open},
     readiness::CHILD_START_TIMEOUT,
     results,
@@ -469,6 +469,7 @@ pub fn serve<'a>(
 ) -> BoxFuture<'a, Result<(), Error>> {
     Box::pin(async move {
         use tokio::signal::unix::{SignalKind, signal};
+        open_files::raise_limit();
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         // A closing terminal sends SIGHUP; certificates reload without a signal.

@@ -271,7 +271,7 @@ fn deferred(
     intake: &Arc<Intake>,
 ) -> Arc<DeferredRequests> {
     Arc::new(DeferredRequests {
-        flows: Arc::clone(flows),
+        dispatcher: Arc::clone(&flows.dispatcher),
         store: Arc::clone(replayer.store()),
         intake: Arc::clone(intake),
         progress: Arc::clone(replayer.progress()),

@@ -1,6 +1,6 @@
 //! Forwards requests to the leader, the only process that writes to the data folder.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
 use hyper::{
@@ -20,6 +20,17 @@ const CLIENT: HeaderName = HeaderName::from_static("x-platen-client");
 /// Scheme and host that the original client used, where a proxy has said so. Trusted on the peer
 /// socket only.
 const BASE_URL: HeaderName = HeaderName::from_static("x-platen-base-url");
+/// Marks a request that only shows the credentials of another one. Trusted on the peer socket only.
+const CREDENTIALS_ONLY: HeaderName = HeaderName::from_static("x-platen-credentials-only");
+/// Headers by which requests authenticate.
+const CREDENTIALS: [HeaderName; 4] = [
+    header::AUTHORIZATION,
+    header::COOKIE,
+    HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("x-editor-token"),
+];
+/// How long the leader may take to look at credentials.
+const MAX_SHOWING: Duration = Duration::from_secs(5);
 /// Added to the longest request time before the leader's response times out.
 const GRACE: Duration = Duration::from_secs(30);
 /// Hop-by-hop headers (RFC 9110, section 7.6.1).
@@ -104,6 +115,21 @@ impl Forward {
         })
     }
 
+    /// Shows the leader the credentials of a request that this process handles itself.
+    ///
+    /// # Errors
+    /// If there is no response.
+    pub fn show_credentials(
+        self: Arc<Self>,
+        headers: &HeaderMap,
+    ) -> BoxFuture<'static, Result<(), ForwardError>> {
+        let request = credentials_of(headers);
+        Box::pin(async move {
+            let showing = tokio::time::timeout(MAX_SHOWING, self.exchange(request));
+            showing.await.map_err(|_| ForwardError::Timeout)?.map(drop)
+        })
+    }
+
     async fn exchange(
         &self,
         request: Request<RequestBody>,
@@ -141,6 +167,31 @@ pub fn base_url_of(headers: &mut HeaderMap) -> Option<String> {
     value.to_str().ok().map(str::to_owned)
 }
 
+/// True for a request that only shows credentials. Call it on the peer socket only.
+#[must_use]
+pub fn shows_credentials(headers: &HeaderMap) -> bool {
+    headers.contains_key(CREDENTIALS_ONLY)
+}
+
+fn credentials_of(headers: &HeaderMap) -> Request<RequestBody> {
+    let mut request = Request::new(RequestBody::default());
+    let shown = request.headers_mut();
+    for name in CREDENTIALS {
+        for value in headers.get_all(&name) {
+            shown.append(name.clone(), value.clone());
+        }
+    }
+    let fixed = [
+        (header::HOST, "localhost"),
+        (header::CONNECTION, "close"),
+        (CREDENTIALS_ONLY, "true"),
+    ];
+    for (name, value) in fixed {
+        shown.insert(name, HeaderValue::from_static(value));
+    }
+    request
+}
+
 fn prepare(
     mut request: Request<RequestBody>,
     sender: Sender<'_>,
@@ -166,6 +217,7 @@ fn prepare(
     if let Ok(client) = HeaderValue::try_from(sender.client.to_string()) {
         headers.insert(CLIENT, client);
     }
+    headers.remove(CREDENTIALS_ONLY);
     headers.remove(BASE_URL);
     if let Some(Ok(base_url)) = sender.base_url.map(HeaderValue::from_str) {
         headers.insert(BASE_URL, base_url);
@@ -203,7 +255,48 @@ fn arrived(
 
 #[cfg(test)]
 mod tests {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::UnixListener,
+    };
+
     use super::*;
+
+    #[tokio::test]
+    async fn the_leader_sees_the_credentials_of_a_request_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let group = ProcessGroup {
+            index: 1,
+            count: 2,
+            folder: folder.path().to_owned(),
+        };
+        let leader = UnixListener::bind(group.leader_socket()).unwrap();
+        let forward = Arc::new(Forward::new(&group, Duration::ZERO));
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("x-api-key", "plt_a_b"),
+            ("cookie", "a=b"),
+            ("content-length", "1000000"),
+            ("gotenberg-webhook-url", "http://a.example"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        let showing = tokio::spawn(forward.show_credentials(&headers));
+        let (mut stream, _) = leader.accept().await.unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
+        }
+        let answer = b"HTTP/1.1 204 No Content\r\n\r\n";
+        stream.write_all(answer).await.unwrap();
+        showing.await.unwrap().unwrap();
+        let head = String::from_utf8(head).unwrap();
+        assert!(head.starts_with("GET / HTTP/1.1\r\n"), "{head}");
+        assert!(head.contains("x-api-key: plt_a_b\r\n"), "{head}");
+        assert!(head.contains("cookie: a=b\r\n"), "{head}");
+        assert!(!head.contains("1000000") && !head.contains("a.example"));
+        assert!(shows_credentials(credentials_of(&headers).headers()));
+    }
 
     #[test]
     fn connections_of_clients_are_not_passed_on() {
@@ -213,6 +306,7 @@ mod tests {
             .header("te", "trailers")
             .header("x-platen-client", "6.6.6.6:1")
             .header("x-platen-base-url", "https://evil.example")
+            .header("x-platen-credentials-only", "true")
             .body(RequestBody::default());
         let sender = Sender {
             client: SocketAddr::from(([1, 2, 3, 4], 5)),
@@ -225,6 +319,7 @@ mod tests {
         assert!(!sent.headers().contains_key("te"));
         assert_eq!(client_of(sent.headers_mut()), Some(sender.client));
         assert_eq!(base_url_of(sent.headers_mut()), None);
+        assert!(!shows_credentials(sent.headers()));
         let sender = Sender {
             base_url: Some("https://a.example"),
             ..sender

@@ -15,7 +15,7 @@ mod supervisor;
 
 pub use self::{
     accept_balancer::AcceptBalancer,
-    forward::{Forward, ForwardError, Sender, base_url_of, client_of},
+    forward::{Forward, ForwardError, Sender, base_url_of, client_of, shows_credentials},
     gather::gather,
     group::{Channel, HANDOVER_GRACE, Membership, MembershipError, ProcessGroup, is_supervised},
     supervisor::{Settings, SuperviseError, supervise},

@@ -175,25 +175,73 @@ impl Plan {
         }
     }
 
-    /// Replaces `member` with a new process. On failure, `Err` holds the predecessor if it is still
-    /// running.
-    async fn replace(&self, mut member: Member) -> Result<Member, Option<Member>> {
-        if member.index != 0 {
-            return match self.start_ready(member.index).await {
-                Ok(successor) => {
-                    self.stop(member).await;
-                    Ok(successor)
-                }
-                Err(_) if member.is_alive() => Err(Some(member)),
-                Err(_) => Err(None),
-            };
+    /// Stops a process that may still be starting. Let it finish: it accepts connections before it
+    /// reports ready.
+    async fn stop_starting(&self, starting: impl Future<Output = io::Result<Member>>) {
+        if let Ok(Ok(member)) = tokio::time::timeout(self.patience, starting).await {
+            self.stop(member).await;
         }
+    }
+
+    /// Replaces `member` with a new process. On failure, `Err` holds the predecessor if it is still
+    /// running. `None` once both have ended, if `orders` closes meanwhile.
+    async fn replace(
+        &self,
+        member: Member,
+        orders: &mut mpsc::Receiver<Order>,
+    ) -> Option<Result<Member, Option<Member>>> {
+        match member.index {
+            0 => self.replace_leader(member, orders).await,
+            _ => self.replace_follower(member, orders).await,
+        }
+    }
+
+    async fn replace_leader(
+        &self,
+        member: Member,
+        orders: &mut mpsc::Receiver<Order>,
+    ) -> Option<Result<Member, Option<Member>>> {
         // Only one process can own the data folder: the successor completes its start-up and then
         // waits for the lock.
-        let starting = self.start_ready(member.index);
-        let stopping = self.stop(member);
-        let (successor, ()) = tokio::join!(starting, stopping);
-        successor.map_err(|_| None)
+        let replacing = async {
+            let starting = self.start_ready(member.index);
+            let (successor, ()) = tokio::join!(starting, self.stop(member));
+            successor
+        };
+        let mut replacing = std::pin::pin!(replacing);
+        tokio::select! {
+            successor = replacing.as_mut() => Some(successor.map_err(|_| None)),
+            () = closed(orders) => {
+                self.stop_starting(replacing).await;
+                None
+            }
+        }
+    }
+
+    async fn replace_follower(
+        &self,
+        mut member: Member,
+        orders: &mut mpsc::Receiver<Order>,
+    ) -> Option<Result<Member, Option<Member>>> {
+        let mut starting = std::pin::pin!(self.start_ready(member.index));
+        let started = tokio::select! {
+            started = starting.as_mut() => started,
+            () = closed(orders) => {
+                tokio::join!(self.stop(member), self.stop_starting(starting));
+                return None;
+            }
+        };
+        let Ok(successor) = started else {
+            return Some(Err(member.is_alive().then_some(member)));
+        };
+        let mut stopping = std::pin::pin!(self.stop(member));
+        tokio::select! {
+            () = stopping.as_mut() => Some(Ok(successor)),
+            () = closed(orders) => {
+                tokio::join!(stopping, self.stop(successor));
+                None
+            }
+        }
     }
 }
 
@@ -247,11 +295,19 @@ pub fn supervise(settings: Settings) -> BoxFuture<'static, Result<(), SuperviseE
             }
         };
         while !is_ending {
-            tokio::select! {
-                _ = terminate.recv() => is_ending = true,
-                _ = interrupt.recv() => is_ending = true,
-                _ = hang_up.recv() => replace_all(&orders).await,
-                _ = user.recv() => replace_all(&orders).await,
+            is_ending = tokio::select! {
+                _ = terminate.recv() => true,
+                _ = interrupt.recv() => true,
+                _ = hang_up.recv() => false,
+                _ = user.recv() => false,
+            };
+            if !is_ending {
+                // Whoever stops the service does not wait for a replacement, which may take minutes.
+                is_ending = tokio::select! {
+                    () = replace_all(&orders) => false,
+                    _ = terminate.recv() => true,
+                    _ = interrupt.recv() => true,
+                };
             }
         }
         info!("stopping the worker processes");
@@ -312,9 +368,7 @@ async fn keep(plan: Arc<Plan>, member: Member, mut orders: mpsc::Receiver<Order>
             let started = tokio::select! {
                 started = starting.as_mut() => started,
                 () = closed(&mut orders) => {
-                    if let Ok(Ok(member)) = tokio::time::timeout(plan.patience, starting).await {
-                        plan.stop(member).await;
-                    }
+                    plan.stop_starting(starting).await;
                     return;
                 }
             };
@@ -341,7 +395,9 @@ async fn keep(plan: Arc<Plan>, member: Member, mut orders: mpsc::Receiver<Order>
                     return;
                 };
                 born = Instant::now();
-                let replaced = plan.replace(member).await;
+                let Some(replaced) = plan.replace(member, &mut orders).await else {
+                    return;
+                };
                 let _ = answer.send(replaced.is_ok());
                 current = replaced.map_or_else(|old| old, Some);
             }

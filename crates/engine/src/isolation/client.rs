@@ -170,7 +170,10 @@ impl Isolation {
             options,
             host,
         };
-        let mut documents = receive(&mut cell, &mut world, deadline, |e| self.named(e))?;
+        let received = receive(&mut cell, &mut world, deadline, |e| self.named(e));
+        // First: what is missing may be what went wrong.
+        world.host.complete()?;
+        let mut documents = received?;
         for document in &mut documents {
             let inside: Duration = document.stages.iter().map(|stage| stage.duration).sum();
             // The remaining time: waiting for the sandbox, compiling, and transfer in both
@@ -307,7 +310,8 @@ impl World<'_> {
     fn helper(&mut self, call: &[u8]) -> Vec<u8> {
         if self.host.helpers.is_none() {
             let module = module_of(self.source);
-            self.host = self.engine.host(module.as_deref(), self.options);
+            let host = self.engine.host(module.as_deref(), self.options);
+            self.host.helpers = host.helpers;
         }
         let value = match (&self.host.helpers, serde_json::from_slice(call)) {
             (Some(helpers), Ok((name, arguments))) => {

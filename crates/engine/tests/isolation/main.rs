@@ -1,6 +1,7 @@
 //! Renderings in real sandboxes: this program is its own zygote, so the tests have a `main` of their
 //! own.
 
+mod assets;
 mod background;
 mod cases;
 mod helpers;
@@ -411,7 +412,7 @@ fn every_rendering_has_a_process_of_its_own() {
     assert!(isolation.jail().snapshot().forked >= before + 10);
 }
 
-const TESTS: [(&str, fn()); 14] = [
+const TESTS: [(&str, fn()); 15] = [
     ("rehearsals_succeed", rehearsal::rehearsals_succeed),
     (
         "damaged_backgrounds_are_mistakes",
@@ -450,6 +451,10 @@ const TESTS: [(&str, fn()); 14] = [
         pages::pages_come_in_the_order_in_which_they_are_named,
     ),
     ("hostile_pages_end", pages::hostile_pages_end),
+    (
+        "what_a_silent_store_has_is_neither_left_out_nor_a_mistake",
+        assets::what_a_silent_store_has_is_neither_left_out_nor_a_mistake,
+    ),
     ("escape_probes_fail", escape_probes_fail),
     ("long_sheets_need_no_files", long_sheets_need_no_files),
     (

@@ -17,8 +17,10 @@ use platen_server::{
 };
 use zip::ZipArchive;
 
-/// Maximum number of entries of an archive.
+/// Maximum number of files of a form that has archives.
 const MAX_ENTRIES: usize = 10_000;
+/// What a file takes in memory beside its content, in bytes.
+const ENTRY_BYTES: u64 = 512;
 /// How many times as large as an archive its entries may be together.
 const MAX_RATIO: u64 = 100;
 /// Entries of this size together are never too large. Bytes.
@@ -36,12 +38,12 @@ fn too_large(name: &str, limit: u64, why: &str) -> Problem {
     Problem::new(Code::TooLarge(What::Form, limit), detail)
 }
 
-/// Unpacks an archive beside files of `taken` bytes, within the size that a form may have. The permit
+/// Unpacks an archive beside `count` files of `taken` bytes, within what a form may have. The permit
 /// holds the memory that the files take.
 pub(crate) async fn unpack(
     name: String,
     archive: Content,
-    taken: u64,
+    (count, taken): (usize, u64),
     intake: &Intake,
 ) -> Result<(BTreeMap<String, Content>, MemoryPermit), Problem> {
     let size_bytes = archive.size_bytes();
@@ -50,7 +52,7 @@ pub(crate) async fn unpack(
     let limit = intake.form_max_body_bytes.saturating_sub(taken);
     let most = limit.min(size_bytes.saturating_mul(MAX_RATIO).max(FREE_BYTES));
     let (declared, bytes, name) = blocking(move || {
-        let declared = declared_bytes(&name, &bytes)?;
+        let declared = declared_bytes(&name, &bytes, MAX_ENTRIES.saturating_sub(count))?;
         if declared > most {
             let why = format!("unpacks to {declared} bytes, more than {most}");
             return Err(too_large(&name, most, &why));
@@ -70,10 +72,14 @@ async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|error| Err(Problem::internal(error.to_string())))
 }
 
-/// The size of all entries together, as the archive declares it.
-fn declared_bytes(name: &str, bytes: &Bytes) -> Result<u64, Problem> {
+/// What all entries take in memory together, as the archive declares it.
+fn declared_bytes(name: &str, bytes: &Bytes, most: usize) -> Result<u64, Problem> {
     let mut archive = open(name, bytes)?;
-    let mut all = 0_u64;
+    if archive.len() > most {
+        let why = format!("has more entries than the {most} files that the form may still have");
+        return Err(too_large(name, most as u64, &why));
+    }
+    let mut all = ENTRY_BYTES.saturating_mul(archive.len() as u64);
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index);
         let entry = entry.map_err(|error| invalid(name, error))?;
@@ -155,7 +161,9 @@ mod tests {
     #[test]
     fn files_lose_their_folders_and_what_they_say_is_checked() {
         let archive = zip_of(&[("a/../../b.txt", b"one"), ("c.txt", b"two")]);
-        assert_eq!(declared_bytes("a.zip", &archive).expect("a size"), 6);
+        let declared = |most| declared_bytes("a.zip", &archive, most);
+        assert_eq!(declared(2).expect("a size"), 6 + 2 * ENTRY_BYTES);
+        assert!(declared(1).is_err());
         let files = entries("a.zip", &archive).expect("files");
         assert_eq!(files.keys().collect::<Vec<_>>(), ["b.txt", "c.txt"]);
         let twice = zip_of(&[("a/b.txt", b"one"), ("c/b.txt", b"two")]);

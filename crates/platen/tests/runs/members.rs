@@ -407,3 +407,34 @@ fn the_address_is_closed_while_the_last_requests_are_answered() {
         assert_eq!(waiting.join().unwrap().status, 200);
     });
 }
+
+/// The replacement waits for a request that waits at the gate; the stop does not wait for it.
+#[test]
+fn a_stop_is_heard_while_processes_are_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = start(folder.path(), "2");
+    let gate = Gate::start();
+    let waits = json!([
+        {"name": "wait", "type": "http", "method": "POST", "url": gate.url, "body": {}},
+        {"name": "reply", "type": "respond", "body": "done"},
+    ]);
+    service.publish("f", &waits);
+    let mut follower = connections(&service, 2).pop().unwrap();
+    let supervisor = service.process.0.id();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(move || follower.ask("POST", "/webhooks/f/sync", "", "{}"));
+        gate.wait_for(1);
+        signal("HUP", supervisor);
+        wait_until("a process has a successor", || {
+            children(supervisor).len() == 3
+        });
+        service.process.signal("TERM");
+        let address = service.url.strip_prefix("http://").unwrap();
+        wait_until("the address is closed", || {
+            std::net::TcpStream::connect(address).is_err()
+        });
+        assert!(!waiting.is_finished());
+        gate.open();
+        assert_eq!(waiting.join().unwrap().unwrap().status, 200);
+    });
+}

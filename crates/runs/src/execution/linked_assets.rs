@@ -6,7 +6,7 @@ use lru::LruCache;
 use parking_lot::Mutex;
 use platen_document::pins::split_version;
 use platen_outbound::Trust;
-use platen_render::{MAX_ASSET_BYTES, StoredAssets};
+use platen_render::{MAX_ASSET_BYTES, StoredAssets, Unread};
 
 use super::custom_actions::agent;
 
@@ -125,16 +125,24 @@ impl LinkedAssets {
 
 impl StoredAssets for LinkedAssets {
     fn asset(&self, name: &str) -> Option<Arc<[u8]>> {
-        self.ask(name).unwrap_or_else(|reason| {
-            tracing::warn!(name, reason, "the app gives no asset");
-            None
-        })
+        self.read_asset(name).unwrap_or_default()
     }
 
     fn fonts(&self, family: &str) -> Vec<String> {
-        self.ask_fonts(family).unwrap_or_else(|reason| {
+        self.read_fonts(family).unwrap_or_default()
+    }
+
+    fn read_asset(&self, name: &str) -> Result<Option<Arc<[u8]>>, Unread> {
+        self.ask(name).map_err(|reason| {
+            tracing::warn!(name, reason, "the app gives no asset");
+            Unread
+        })
+    }
+
+    fn read_fonts(&self, family: &str) -> Result<Vec<String>, Unread> {
+        self.ask_fonts(family).map_err(|reason| {
             tracing::warn!(family, reason, "the app names no fonts");
-            Vec::new()
+            Unread
         })
     }
 }

@@ -64,9 +64,20 @@ impl ChromiumPrint {
     }
 
     async fn printed(&self, page: Page, timeout: Duration) -> Result<Rendered, StepError> {
-        let printed = page.print(Lane::Batch, timeout, &self.work).await?;
-        let document = printed.whole().await;
-        document.map_err(|error| Self::failure(&error))
+        let files = page.files().clone();
+        let document = match page.print(Lane::Batch, timeout, &self.work).await {
+            Ok(printed) => {
+                let document = printed.whole().await;
+                document.map_err(|error| Self::failure(&error))
+            }
+            Err(error) => Err(error),
+        };
+        // A page without files that are there is no page, whatever became of it.
+        files.complete().map_err(|error| {
+            let code = Code::BackendUnavailable(Backend::Store);
+            StepError::new(code, error.to_string())
+        })?;
+        document
     }
 }
 

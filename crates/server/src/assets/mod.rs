@@ -5,6 +5,8 @@
 //! cache of versions, which do not change.
 
 mod cache;
+#[cfg(test)]
+mod tests;
 mod uses;
 
 use std::{path::PathBuf, sync::Arc, time::Instant};
@@ -13,7 +15,7 @@ use parking_lot::Mutex;
 use platen_document::pins::{Named, Pins, split_version};
 use platen_engine::AssetKind;
 use platen_fault::{Code, Resource, What};
-use platen_render::StoredAssets;
+use platen_render::{StoredAssets, Unread};
 use platen_storage::{
     DocumentStore, DocumentSummary, Error, Listing, NewVersion, StoredDocument, VersionInfo,
 };
@@ -45,6 +47,8 @@ pub(crate) struct AssetStore {
     cache: Mutex<Cache>,
     /// All assets, as they were a moment ago: templates ask for the fonts of families.
     all: Mutex<Option<(Instant, Arc<[DocumentSummary]>)>>,
+    /// When the store did not answer for the last time.
+    silent: Mutex<Option<Instant>>,
 }
 
 impl std::fmt::Debug for AssetStore {
@@ -72,6 +76,7 @@ impl AssetStore {
             folder,
             cache: Mutex::default(),
             all: Mutex::default(),
+            silent: Mutex::default(),
         }
     }
 
@@ -214,12 +219,20 @@ impl AssetStore {
     async fn bytes(&self, name: &str, version: Option<u32>) -> Result<Arc<[u8]>, Error> {
         let version = match version {
             None => self.store.current_version(name.to_owned()).await?,
-            // Those of a deleted asset must not be found in the cache.
             Some(version) => {
-                let before = Some(version.saturating_add(1));
-                let found = self.store.versions(name.to_owned(), before, 1).await?;
-                let is_there = found.first().is_some_and(|info| info.version == version);
-                is_there.then_some(version).ok_or(Error::NotFound)?
+                let cached = || self.cache.lock().get(name, version);
+                // Not once more for each asset of a document.
+                if self.is_silent()
+                    && let Some(bytes) = cached()
+                {
+                    return Ok(bytes);
+                }
+                match self.is_stored(name, version).await {
+                    Ok(true) => version,
+                    Ok(false) => return Err(Error::NotFound),
+                    // As templates of the cache, which are rendered without the store.
+                    Err(error) => return cached().filter(|_| is_away(&error)).ok_or(error),
+                }
             }
         };
         if let Some(bytes) = self.cache.lock().get(name, version) {
@@ -230,50 +243,92 @@ impl AssetStore {
         Ok(stored.source)
     }
 
-    /// All assets, as they were at most a moment ago.
+    /// Whether there is this version. Those of a deleted asset must not be found in the cache.
+    async fn is_stored(&self, name: &str, version: u32) -> Result<bool, Error> {
+        let before = Some(version.saturating_add(1));
+        let found = self.store.versions(name.to_owned(), before, 1).await;
+        let found = self.heard(found)?;
+        Ok(found.first().is_some_and(|info| info.version == version))
+    }
+
+    /// All assets, as they were at most a moment ago; as they were last known while the store does
+    /// not answer.
     async fn recent(&self) -> Result<Arc<[DocumentSummary]>, Error> {
-        if let Some((at, all)) = &*self.all.lock()
-            && at.elapsed() < MAX_AGE
+        let known = self.all.lock().clone();
+        if let Some((at, all)) = &known
+            && (at.elapsed() < MAX_AGE || self.is_silent())
         {
             return Ok(Arc::clone(all));
         }
         let at = Instant::now();
-        let all: Arc<[DocumentSummary]> = self.all().await?.into();
-        *self.all.lock() = Some((at, Arc::clone(&all)));
-        Ok(all)
+        let all = self.all().await;
+        match (self.heard(all), known) {
+            (Ok(all), _) => {
+                let all: Arc<[DocumentSummary]> = all.into();
+                *self.all.lock() = Some((at, Arc::clone(&all)));
+                Ok(all)
+            }
+            (Err(error), Some((_, all))) if is_away(&error) => Ok(all),
+            (Err(error), _) => Err(error),
+        }
     }
+
+    /// Notes whether the store answers.
+    fn heard<T>(&self, answer: Result<T, Error>) -> Result<T, Error> {
+        if answer.as_ref().is_err_and(is_away) {
+            *self.silent.lock() = Some(Instant::now());
+        }
+        answer
+    }
+
+    /// Whether the store did not answer a moment ago, so that another question would wait in vain.
+    fn is_silent(&self) -> bool {
+        let silent = *self.silent.lock();
+        silent.is_some_and(|at| at.elapsed() < MAX_AGE)
+    }
+}
+
+/// Whether the store cannot be asked.
+fn is_away(error: &Error) -> bool {
+    matches!(error, Error::Server(_) | Error::Unavailable(_))
 }
 
 impl StoredAssets for AssetStore {
     fn asset(&self, name: &str) -> Option<Arc<[u8]>> {
-        let (name, version) = split_version(name)?;
+        self.read_asset(name).unwrap_or_default()
+    }
+
+    fn fonts(&self, family: &str) -> Vec<String> {
+        self.read_fonts(family).unwrap_or_default()
+    }
+
+    fn read_asset(&self, name: &str) -> Result<Option<Arc<[u8]>>, Unread> {
+        let Some((name, version)) = split_version(name) else {
+            return Ok(None);
+        };
         match self.runtime.block_on(self.bytes(name, version)) {
-            Ok(bytes) => Some(bytes),
-            Err(Error::NotFound) => None,
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(Error::NotFound) => Ok(None),
             Err(error) => {
                 tracing::warn!(%error, name, "an asset was not read");
-                None
+                Err(Unread)
             }
         }
     }
 
-    fn fonts(&self, family: &str) -> Vec<String> {
-        let all = match self.runtime.block_on(self.recent()) {
-            Ok(all) => all,
-            Err(error) => {
-                tracing::warn!(%error, family, "fonts were not looked for");
-                return Vec::new();
-            }
-        };
+    fn read_fonts(&self, family: &str) -> Result<Vec<String>, Unread> {
+        let all = self.runtime.block_on(self.recent()).map_err(|error| {
+            tracing::warn!(%error, family, "fonts were not looked for");
+            Unread
+        })?;
         let family = family.to_lowercase();
         let has = |asset: &&DocumentSummary| {
             let mut own = families(asset.note.as_deref()).into_iter();
             own.any(|one| one.to_lowercase() == family)
         };
         let found = all.iter().filter(has);
-        found
-            .map(|asset| format!("{}@{}", asset.key, asset.version))
-            .collect()
+        let names = found.map(|asset| format!("{}@{}", asset.key, asset.version));
+        Ok(names.collect())
     }
 }
 

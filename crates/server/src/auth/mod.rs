@@ -185,10 +185,16 @@ impl Keys {
         }
     }
 
-    /// Whether the leader must handle a request so that the last use of its key is noted.
-    pub(crate) fn is_for_leader(&self, headers: &HeaderMap) -> bool {
+    /// Whether the leader is to hear of a request, so that the last use of its key is noted.
+    pub(crate) fn is_use_to_tell(&self, headers: &HeaderMap) -> bool {
         let id = self.shown_id(headers);
-        id.is_some_and(|id| self.stored.is_for_leader(&id))
+        id.is_some_and(|id| self.stored.is_use_to_tell(&id))
+    }
+
+    /// Notes the use of the stored key that a request of another process shows.
+    pub(crate) fn note_use(&self, headers: &HeaderMap) {
+        // Whoever is found has used their key; who is not changes nothing.
+        let _ = self.caller(headers);
     }
 
     /// The id of the stored key that a request shows, or its session stands for.

@@ -5,7 +5,7 @@
 
 use std::{
     sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use parking_lot::{Mutex, RwLock};
@@ -34,7 +34,7 @@ const PREFIX: &str = "plt_";
 pub(super) const STORED: &str = "key-";
 /// Bytes of the random part of a key that are its id.
 const ID_BYTES: usize = 8;
-/// Interval of the notes of last uses, and of the requests of a key that the leader must see.
+/// Interval of the notes of last uses, and of the uses of a key that the leader hears of.
 const NOTE_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a request waits for the keys to be read.
 const MAX_LOOK: Duration = Duration::from_secs(2);
@@ -43,13 +43,14 @@ const MAX_LOOK: Duration = Duration::from_secs(2);
 pub(crate) struct StoredKeys {
     store: Arc<dyn KeyStore>,
     known: RwLock<Arc<Known>>,
-    /// Held while the store is read, so that an older state does not replace a newer one.
-    reading: tokio::sync::Mutex<()>,
+    /// Held while the store is read, so that an older state does not replace a newer one. When the
+    /// last read that succeeded began: who came before that needs no read of its own.
+    reading: tokio::sync::Mutex<Instant>,
     /// Other services that write to the store.
     peers: Option<Arc<dyn Peers>>,
     /// Whether the leader, another process, writes to the store.
     is_follower: bool,
-    /// When keys were used since the last note; in a follower, when the leader saw them.
+    /// When keys were used since the last note; in a follower, when the leader heard of them.
     uses: Mutex<FxHashMap<String, i64>>,
 }
 
@@ -144,7 +145,7 @@ impl StoredKeys {
         let keys = Self {
             store,
             known: RwLock::default(),
-            reading: tokio::sync::Mutex::default(),
+            reading: tokio::sync::Mutex::new(Instant::now()),
             peers: fleet.map(|fleet| Arc::clone(&fleet.peers)),
             is_follower,
             uses: Mutex::default(),
@@ -153,20 +154,27 @@ impl StoredKeys {
         Ok(keys)
     }
 
-    /// Reads the keys again if they are others than those known.
+    /// Reads the keys again if they are others than those known. Whoever waits for a read meanwhile
+    /// shares the next one: each request of a follower looks, and one after another they would wait
+    /// for longer than [`MAX_LOOK`].
     async fn look(&self) -> Result<(), Error> {
-        let _reading = self.reading.lock().await;
-        let mark = self.store.mark().await?;
-        if mark == self.known.read().mark {
+        let came = Instant::now();
+        let mut last_began = self.reading.lock().await;
+        if *last_began > came {
             return Ok(());
         }
-        let stored = self.store.list().await?.into_iter();
-        let by_id = stored.map(|one| (one.key.id.clone(), Entry::from(one)));
-        // If the list has what came after the mark, the next look reads it again.
-        *self.known.write() = Arc::new(Known {
-            mark,
-            by_id: by_id.collect(),
-        });
+        let began = Instant::now();
+        let mark = self.store.mark().await?;
+        if mark != self.known.read().mark {
+            let stored = self.store.list().await?.into_iter();
+            let by_id = stored.map(|one| (one.key.id.clone(), Entry::from(one)));
+            // If the list has what came after the mark, the next look reads it again.
+            *self.known.write() = Arc::new(Known {
+                mark,
+                by_id: by_id.collect(),
+            });
+        }
+        *last_began = began;
         Ok(())
     }
 
@@ -296,9 +304,9 @@ impl StoredKeys {
         Some(Arc::clone(&entry.identity))
     }
 
-    /// Whether the leader should see a request with this key, because it notes last uses and has not
-    /// had one of this key from here for a while.
-    pub(super) fn is_for_leader(&self, id: &str) -> bool {
+    /// Whether the leader is to hear of a request with this key, because it notes last uses and has
+    /// not heard of this key from here for a while.
+    pub(super) fn is_use_to_tell(&self, id: &str) -> bool {
         if !self.is_follower || !self.known.read().by_id.contains_key(id) {
             return false;
         }
@@ -330,7 +338,67 @@ impl StoredKeys {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use platen_storage::StoreFuture;
+    use tokio::task::JoinSet;
+
     use super::*;
+
+    /// A store without keys that counts how often it is read.
+    #[derive(Default)]
+    struct Counted(AtomicUsize);
+
+    impl KeyStore for Counted {
+        fn list(&self) -> StoreFuture<'_, Vec<StoredKey>> {
+            Box::pin(async { Ok(Vec::new()) })
+        }
+
+        fn mark(&self) -> StoreFuture<'_, KeysMark> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Box::pin(async {
+                // As a database, so that others come meanwhile.
+                tokio::task::yield_now().await;
+                Ok(KeysMark::default())
+            })
+        }
+
+        fn create(&self, _: NewKey) -> StoreFuture<'_, bool> {
+            Box::pin(async { Ok(false) })
+        }
+
+        fn update(&self, _: u64, _: NewKey) -> StoreFuture<'_, bool> {
+            Box::pin(async { Ok(false) })
+        }
+
+        fn delete(&self, _: String) -> StoreFuture<'_, ()> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn note_uses(&self, _: Vec<(String, i64)>) -> StoreFuture<'_, ()> {
+            Box::pin(async { Ok(()) })
+        }
+    }
+
+    #[tokio::test]
+    async fn requests_that_wait_share_one_read_of_the_store() {
+        let store = Arc::new(Counted::default());
+        let keys = StoredKeys::open(Arc::clone(&store) as Arc<dyn KeyStore>, None, true);
+        let keys = Arc::new(keys.await.unwrap());
+        let read = || store.0.swap(0, Ordering::Relaxed);
+        assert_eq!(read(), 1);
+        let mut requests = JoinSet::new();
+        for _ in 0..1_000 {
+            let keys = Arc::clone(&keys);
+            requests.spawn(async move { keys.look_before_request().await });
+        }
+        requests.join_all().await;
+        // Those that came while the first one read need the read after it, and no more.
+        assert!((1..=3).contains(&read()));
+        // Who comes later reads.
+        keys.look_before_request().await;
+        assert_eq!(read(), 1);
+    }
 
     #[test]
     fn a_key_names_its_id_and_no_two_are_the_same() {

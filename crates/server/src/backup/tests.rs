@@ -171,6 +171,38 @@ fn an_empty_folder_is_replaced_and_a_used_one_is_not() {
 }
 
 #[test]
+fn a_request_that_is_executed_meanwhile_is_in_the_backup() {
+    let case = Case::new();
+    let file = File::create(case.archive()).unwrap();
+    let mut archive = super::write::Archive::new(&file, 0);
+    // What was listed under the name of a waiting request.
+    for (path, now) in [
+        ("deferred/a", Some("deferred/a.done")),
+        ("deferred/b", Some("deferred/b.failed")),
+        ("deferred/gone", None),
+        ("results/gone", Some("results/gone.done")),
+    ] {
+        if let Some(now) = now {
+            fs::write(case.data().join(now), now).unwrap();
+        }
+        archive.add(path, &case.data().join(path)).unwrap();
+    }
+    assert_eq!(archive.finish().unwrap().0, 2);
+    let options = RestoreOptions {
+        force: false,
+        has_database_url: true,
+    };
+    let folder = case.folder.path().join("new");
+    restore(&case.archive(), &folder, options).unwrap();
+    let expected = [
+        ("deferred/a", "deferred/a.done"),
+        ("deferred/b", "deferred/b.failed"),
+    ];
+    let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    assert_eq!(content(&folder), expected);
+}
+
+#[test]
 fn records_are_restored_where_they_are_used() {
     let case = Case::new();
     case.create();

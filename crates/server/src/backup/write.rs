@@ -7,7 +7,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use platen_storage::SqliteStore;
+use platen_storage::{SqliteStore, blobs::RequestFolder};
 use sha2::{Digest, Sha256};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
@@ -18,6 +18,8 @@ use super::{
 
 /// Folder of the sockets of several processes.
 const PROCESSES: &str = "workers";
+/// Folder of the requests that wait to be executed.
+const REQUESTS: &str = "deferred/";
 /// Most files; a data folder has far fewer.
 const MAX_FILES: usize = 5_000_000;
 
@@ -59,10 +61,7 @@ pub fn create(folder: &Path, target: &Path, with_database: bool) -> Result<Writt
     )?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH);
     let created = created.map_or(0, |since| since.as_millis() as u64);
-    let mut archive = Archive {
-        writer: ZipWriter::new(draft.as_file()),
-        manifest: Manifest::new(created),
-    };
+    let mut archive = Archive::new(draft.as_file(), created);
     if with_database {
         let copy = drafts.path().join(DATABASE);
         let version = SqliteStore::copy(folder, &copy).map_err(BackupError::Database)?;
@@ -103,16 +102,25 @@ pub(super) fn parent(path: &Path) -> PathBuf {
     }
 }
 
-struct Archive<'f> {
+/// An archive that is being written.
+pub(super) struct Archive<'f> {
     writer: ZipWriter<&'f File>,
     manifest: Manifest,
 }
 
-impl Archive<'_> {
+impl<'f> Archive<'f> {
+    /// An archive in `file`, begun `created_unix_ms` after 1970.
+    pub(super) fn new(file: &'f File, created_unix_ms: u64) -> Self {
+        Self {
+            writer: ZipWriter::new(file),
+            manifest: Manifest::new(created_unix_ms),
+        }
+    }
+
     /// Adds a file under the name `path`. One that has gone meanwhile, as results expire, is left
     /// out.
-    fn add(&mut self, path: &str, source: &Path) -> Result<(), BackupError> {
-        let mut file = match File::open(source) {
+    pub(super) fn add(&mut self, path: &str, source: &Path) -> Result<(), BackupError> {
+        let mut file = match open(path, source) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => at(source, opened)?,
         };
@@ -139,7 +147,8 @@ impl Archive<'_> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(usize, u64, Option<u32>), BackupError> {
+    /// Ends the archive. Returns the number of its files, their bytes, and the version of the schema.
+    pub(super) fn finish(mut self) -> Result<(usize, u64, Option<u32>), BackupError> {
         let files = &self.manifest.files;
         let content_bytes = files.iter().map(|file| file.size_bytes).sum();
         let found = (files.len(), content_bytes, self.manifest.schema_version);
@@ -149,6 +158,20 @@ impl Archive<'_> {
         self.writer.finish()?;
         Ok(found)
     }
+}
+
+/// Opens a file to be added under the name `path`. A waiting request may have been executed and
+/// renamed meanwhile: in the database of the backup its run is open, and needs it.
+fn open(path: &str, source: &Path) -> io::Result<File> {
+    let mut opened = File::open(source);
+    if path.starts_with(REQUESTS) {
+        for end in RequestFolder::ENDS {
+            if matches!(&opened, Err(error) if error.kind() == io::ErrorKind::NotFound) {
+                opened = File::open(source.with_extension(end));
+            }
+        }
+    }
+    opened
 }
 
 /// Fast compression: most of the files are documents, which are compressed already.
@@ -169,7 +192,11 @@ pub(super) fn hex(digest: &[u8]) -> String {
 fn files_of(folder: &Path) -> Result<Vec<String>, BackupError> {
     let mut found = Vec::new();
     collect(folder, "", &mut found)?;
-    found.sort_by_key(|path| (!path.starts_with("blobs/names/"), path.clone()));
+    // The requests come first of all: they are removed some minutes after they were executed.
+    found.sort_by_key(|path| {
+        let is_later = [REQUESTS, "blobs/names/"].map(|folder| !path.starts_with(folder));
+        (is_later, path.clone())
+    });
     Ok(found)
 }
 

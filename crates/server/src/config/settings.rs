@@ -142,7 +142,7 @@ settings! {
     }
     "Access" {
         api_key_admin: Vec<String> = secret "API_KEY_ADMIN", "none", "API keys for all operations; at least 8 characters each. Without any API key the service listens only on loopback addresses and Unix sockets.";
-        api_key_render: Vec<String> = secret "API_KEY_RENDER", "none", "API keys with the role `operator` ([roles](roles.md)): everything except changes to templates, flows, custom actions and keys.";
+        api_key_render: Vec<String> = secret "API_KEY_RENDER", "none", "API keys with the role `operator` ([roles](roles.md)): makes documents, starts and looks after runs, reads templates and flows.";
         editor_token_secret: String = secret "EDITOR_TOKEN_SECRET", "none", "Secret that [editor tokens](access.md#editor-tokens) are signed with, the same at all services; at least 32 characters. Without it there are none.";
         editor_frame_ancestors: Vec<String> = "EDITOR_FRAME_ANCESTORS", "none", "Origins whose pages may have the editor in a frame, such as `https://app.example.com`.";
         oidc_issuer: String = "OIDC_ISSUER", "none", "Identity provider whose users [sign in to Studio](access.md#sign-in-with-openid-connect): its issuer, as its description names it.";
@@ -154,8 +154,8 @@ settings! {
         oidc_default_role: String = "OIDC_DEFAULT_ROLE", "none", "Role of every user of the identity provider; without it, users without a mapped value are refused.";
         oidc_allow_private_addresses: bool = "OIDC_ALLOW_PRIVATE_ADDRESSES", "false", "Reach the identity provider at loopback and private addresses, too.";
         metrics_token: String = secret "METRICS_TOKEN", "none", "Bearer token for `/metrics`; without it `/metrics` is open to everyone.";
-        rate_limit_max: u32 = "RATE_LIMIT_MAX", "60000", "Requests per minute and client, counted per process; 0 for no limit.";
-        rate_limit_render_max: u32 = "RATE_LIMIT_RENDER_MAX", "60000", "Renderings per minute and client, counted per process; each item of a batch counts. 0 for no limit.";
+        rate_limit_max: u32 = "RATE_LIMIT_MAX", "60000", "Requests per minute and client, counted per process; with several services on one database, in all of them together. 0 for no limit.";
+        rate_limit_render_max: u32 = "RATE_LIMIT_RENDER_MAX", "60000", "Renderings per minute and client, counted per process; with several services on one database, in all of them together. Each item of a batch counts. 0 for no limit.";
         cors_allowed_origins: Vec<String> = "CORS_ALLOWED_ORIGINS", "none", "Origins that may call the service from a browser (CORS); `*` for all.";
         harden_production: bool = "HARDEN_PRODUCTION", "false", "Refuse to start with weak settings, and list all of them ([which](../operations.md#refuse-weak-settings)). `platen doctor` gives the same list as advice.";
         worker_token: String = secret "WORKER_TOKEN", "none", "Token that `platen worker` authenticates with; without it no worker can connect.";
@@ -235,7 +235,7 @@ settings! {
         flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "none", "TOML file of secrets, `NAME = \"value\"`; a flow lists the secrets that it uses.";
         blobs_max_bytes: u64 = "BLOBS_MAX_BYTES", "256 MiB", "Bytes of all archives of custom actions.";
         smtp_url: String = secret "SMTP_URL", "none", "Mail server for flows, such as `smtps://user:password@mail.example.com`.";
-        smtp_ca_file: PathBuf = "SMTP_CA_FILE", "none", "PEM file of the only certificate authorities to trust for the mail server; by default the public ones.";
+        smtp_ca_file: PathBuf = "SMTP_CA_FILE", "none", "PEM file of the only certificate authorities to trust for the mail server; by default those that the system trusts.";
         smtp_from: String = "SMTP_FROM", "none", "Sender address of mail from flows, such as `Platen <platen@example.com>`.";
     }
     "S3 bucket" {
@@ -247,7 +247,7 @@ settings! {
         s3_session_token: String = secret "S3_SESSION_TOKEN", "none", "Token of a temporary key.";
         s3_path_style: bool = "S3_PATH_STYLE", "none", "Whether the bucket's name is in the path of addresses (`https://s3.example.com/BUCKET`) rather than in the host; by default it is if there is an `s3_endpoint`.";
         s3_prefix: String = "S3_PREFIX", "none", "Prefix of all keys, so that others can use the bucket, too.";
-        s3_ca_file: PathBuf = "S3_CA_FILE", "none", "PEM file of the only certificate authorities to trust for the server; by default the public ones.";
+        s3_ca_file: PathBuf = "S3_CA_FILE", "none", "PEM file of the only certificate authorities to trust for the server; by default those that the system trusts.";
         s3_timeout_ms: u64 = "S3_TIMEOUT_MS", "30000", "How long an operation may take with its retries, and a second longer for each MiB of content.";
         piece_redirect: bool = "PIECE_REDIRECT", "false", "Workers are sent to an address in the bucket for archives of custom actions, by 307, instead of being sent the archive; they must be able to reach it.";
         s3_cache_bytes: u64 = "S3_CACHE_BYTES", "1 GiB", "Disk space for copies of objects, in unnamed files of `bucket-cache` in the data folder.";

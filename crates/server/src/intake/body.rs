@@ -22,8 +22,9 @@ use crate::problem::Problem;
 
 /// Longer JSON is parsed off the async threads. Bytes.
 const INLINE_BYTES: usize = 512 << 10;
-/// Largest buffer allocated before the first byte arrives. Bytes.
-const MAX_FIRST_BYTES: u64 = 1 << 20;
+/// Memory of a body is reserved in steps of this size as it arrives: what is only announced takes
+/// none from others. Also the largest buffer that its first byte allocates. Bytes.
+const STEP_BYTES: u64 = 1 << 20;
 
 /// Reads the whole body of a JSON request.
 ///
@@ -34,6 +35,26 @@ pub async fn read_json(
     headers: &HeaderMap,
     body: Body,
 ) -> Result<(Bytes, MemoryPermit), Problem> {
+    check_json(headers)?;
+    let (bytes, permit) = read(intake, headers, body).await?;
+    weighed(intake, bytes, permit).await
+}
+
+/// Reads a JSON body of at most `limit` bytes, as [`read_short`].
+///
+/// # Errors
+/// 415, 413, 408, 400.
+pub async fn read_short_json(
+    intake: &Intake,
+    headers: &HeaderMap,
+    body: Body,
+    limit: u64,
+) -> Result<Bytes, Problem> {
+    check_json(headers)?;
+    read_short(intake, body, limit).await
+}
+
+fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
     let media_type = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -41,14 +62,13 @@ pub async fn read_json(
         .map(|value| value.trim().to_ascii_lowercase())
         .unwrap_or_default();
     // Browsers send other media types cross-origin without a preflight (CORS).
-    if media_type != "application/json" && !media_type.ends_with("+json") {
-        return Err(Problem::new(
+    match media_type == "application/json" || media_type.ends_with("+json") {
+        true => Ok(()),
+        false => Err(Problem::new(
             Code::MediaTypeNotSupported,
             "send JSON, with `Content-Type: application/json`",
-        ));
+        )),
     }
-    let (bytes, permit) = read(intake, headers, body).await?;
-    weighed(intake, bytes, permit).await
 }
 
 /// Reserves what a body takes once its JSON is read, which may be a hundred times its bytes. Call it before the
@@ -122,7 +142,7 @@ pub async fn weight(bytes: &Bytes) -> Result<u64, Problem> {
 pub async fn read(
     intake: &Intake,
     headers: &HeaderMap,
-    body: Body,
+    mut body: Body,
 ) -> Result<(Bytes, MemoryPermit), Problem> {
     let limit = intake.max_body_bytes;
     let announced = headers
@@ -131,31 +151,45 @@ pub async fn read(
     if announced.is_some_and(|announced| announced > limit) {
         return Err(too_large(limit));
     }
-    let timeout = intake.body_timeout;
-    let permit = match intake.reserve_bytes(announced.unwrap_or(limit)) {
-        Ok(permit) => permit,
-        Err(problem) => {
-            // A client that is still sending would see a reset instead of the response.
-            let _ = tokio::time::timeout(timeout, discard(body, limit)).await;
-            return Err(problem);
-        }
+    let most = announced.unwrap_or(limit);
+    let first = announced.unwrap_or(0).min(STEP_BYTES) as usize;
+    let mut permit = MemoryPermit::default();
+    let reserve = |size_bytes: u64| {
+        let step = size_bytes.next_multiple_of(STEP_BYTES).min(most);
+        intake.reserve_up_to(&mut permit, step.max(size_bytes))
     };
-    let first = announced.unwrap_or(0).min(MAX_FIRST_BYTES) as usize;
+    let timeout = intake.body_timeout;
     let too_large = || too_large(limit);
-    let bytes = in_time(timeout, collect(body, limit, first, too_large)).await?;
-    Ok((bytes, permit))
+    let collecting = collect(&mut body, limit, first, too_large, reserve);
+    let collected = in_time(timeout, collecting).await;
+    match collected {
+        Ok(bytes) => Ok((bytes, permit)),
+        Err(problem) => {
+            drop(permit);
+            if matches!(problem.code, Code::Overloaded(_)) {
+                // A client that is still sending would see a reset instead of the response.
+                let _ = tokio::time::timeout(timeout, discard(body, limit)).await;
+            }
+            Err(problem)
+        }
+    }
 }
 
 /// Reads a body of at most `limit` bytes, few enough to need no room in the memory for bodies.
 ///
 /// # Errors
 /// 413, 408, 400.
-pub async fn read_short(intake: &Intake, body: Body, limit: u64) -> Result<Bytes, Problem> {
+pub async fn read_short(intake: &Intake, mut body: Body, limit: u64) -> Result<Bytes, Problem> {
     let too_large = || {
         let detail = format!("the body is larger than {limit} bytes");
         Problem::new(Code::TooLarge(What::Body, limit), detail)
     };
-    in_time(intake.body_timeout, collect(body, limit, 0, too_large)).await
+    // What the client announces, if it does.
+    if http_body::Body::size_hint(&body).lower() > limit {
+        return Err(too_large());
+    }
+    let collecting = collect(&mut body, limit, 0, too_large, |_| Ok(()));
+    in_time(intake.body_timeout, collecting).await
 }
 
 async fn in_time(
@@ -180,11 +214,13 @@ async fn discard(mut body: Body, limit: u64) {
     }
 }
 
+/// Collects a body, and reserves memory with `reserve` before it keeps more of it.
 async fn collect(
-    mut body: Body,
+    body: &mut Body,
     limit: u64,
     room: usize,
     too_large: impl Fn() -> Problem,
+    mut reserve: impl FnMut(u64) -> Result<(), Problem>,
 ) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
@@ -193,9 +229,11 @@ async fn collect(
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        if bytes.len() as u64 + data.len() as u64 > limit {
+        let size_bytes = bytes.len() as u64 + data.len() as u64;
+        if size_bytes > limit {
             return Err(too_large());
         }
+        reserve(size_bytes)?;
         if bytes.is_empty() {
             if data.len() >= room {
                 bytes = BytesMut::from(data);
@@ -241,6 +279,66 @@ pub fn problem(error: &serde_json::Error, place: &str) -> Problem {
         ),
         Category::Syntax | Category::Io => {
             Problem::new(Code::InvalidJson, format!("{place} is not JSON: {error}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        convert::Infallible,
+        future::poll_fn,
+        pin::Pin,
+        sync::Arc,
+        task::{Context, Poll},
+    };
+
+    use hyper::header::HeaderValue;
+
+    use super::*;
+    use crate::{
+        config::{Config, Settings},
+        metrics::Metrics,
+    };
+
+    /// A body of which no more than this arrives.
+    struct Begun(Option<Bytes>);
+
+    impl http_body::Body for Begun {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<http_body::Frame<Bytes>, Infallible>>> {
+            match self.0.take() {
+                Some(bytes) => Poll::Ready(Some(Ok(http_body::Frame::data(bytes)))),
+                None => Poll::Pending,
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_only_announced_takes_no_memory_from_others() {
+        const ALL: u64 = 32 << 20;
+        let settings = Settings {
+            max_body_bytes: Some(ALL),
+            max_inflight_body_bytes: Some(ALL),
+            ..Settings::default()
+        };
+        let config = Config::load(None, |_| None, settings).unwrap();
+        let intake = Intake::new(&config, Arc::new(Metrics::default()));
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(ALL));
+        // How much of it has arrived, and what the others have left.
+        for (arrived, left) in [(0, ALL), (1, 31 << 20), (STEP_BYTES + 1, 30 << 20)] {
+            let bytes = (arrived > 0).then(|| Bytes::from(vec![b' '; arrived as usize]));
+            let mut reading = Box::pin(read(&intake, &headers, Body::new(Begun(bytes))));
+            let once = poll_fn(|context| Poll::Ready(reading.as_mut().poll(context)));
+            assert!(once.await.is_pending());
+            assert!(intake.reserve_bytes(left).is_ok(), "{arrived}");
+            assert!(intake.reserve_bytes(left + 1_024).is_err(), "{arrived}");
         }
     }
 }

@@ -14,11 +14,14 @@ use platen_delivery::{Body as Delivered, FileBody};
 use platen_fault::{Code, Stage, What};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::Intake;
+use super::{Intake, kibibytes};
 use crate::problem::Problem;
 
 /// Longer content spills to a file. Bytes.
 const HELD_BYTES: usize = 256 << 10;
+/// Most temporary files of all uploads at once. Each has a file descriptor, of which connections
+/// need theirs.
+pub const MAX_SPOOL_FILES: usize = 2_048;
 
 /// Reads content into memory, off the async threads.
 ///
@@ -53,27 +56,66 @@ pub fn full(error: &std::io::Error) -> Problem {
     Problem::internal(format!("the temporary folder: {error}"))
 }
 
+/// What uploads may take of the temporary folder, all together.
+pub struct Room {
+    /// Free space, in kibibytes.
+    space: Arc<Semaphore>,
+    /// Files that may still be made.
+    files: Arc<Semaphore>,
+}
+
+impl Room {
+    /// Room for `max_bytes` in `max_files`.
+    pub fn new(max_bytes: u64, max_files: usize) -> Self {
+        Self {
+            space: kibibytes(max_bytes),
+            files: Arc::new(Semaphore::new(max_files)),
+        }
+    }
+
+    fn take_space(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let kibibytes = u32::try_from(bytes.div_ceil(1_024)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.space).try_acquire_many_owned(kibibytes);
+        permit.map_err(|_| {
+            let detail = "too many large uploads at the moment (MAX_SPOOL_BYTES)";
+            Problem::new(Code::Overloaded(What::Uploads), detail)
+        })
+    }
+
+    fn take_file(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let permit = Arc::clone(&self.files).try_acquire_owned();
+        permit.map_err(|_| {
+            let detail = "too many large uploads, or files of forms, at the moment";
+            Problem::new(Code::Overloaded(What::Uploads), detail)
+        })
+    }
+}
+
 /// Collects content as it arrives.
 pub struct Sink {
-    room: Arc<Semaphore>,
+    room: Arc<Room>,
     /// Memory limit in bytes, after which content spills to a file.
     hold_bytes: usize,
     held: BytesMut,
     file: Option<File>,
     size_bytes: u64,
-    permit: Option<OwnedSemaphorePermit>,
+    /// Of the space that the file takes.
+    space: Option<OwnedSemaphorePermit>,
+    /// Of the file itself.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl Sink {
     /// A sink with at most `hold_bytes` in memory, capped by `HELD_BYTES`.
-    pub fn new(room: &Arc<Semaphore>, hold_bytes: usize) -> Self {
+    pub fn new(room: &Arc<Room>, hold_bytes: usize) -> Self {
         Self {
             room: Arc::clone(room),
             hold_bytes: hold_bytes.min(HELD_BYTES),
             held: BytesMut::new(),
             file: None,
             size_bytes: 0,
-            permit: None,
+            space: None,
+            place: None,
         }
     }
 
@@ -85,7 +127,7 @@ impl Sink {
     /// Appends a chunk.
     ///
     /// # Errors
-    /// 503 if uploads have used up the temporary space.
+    /// 503 if uploads have used up the temporary space, or have made too many files.
     pub async fn put(&mut self, piece: &[u8]) -> Result<(), Problem> {
         self.size_bytes += piece.len() as u64;
         self.held.extend_from_slice(piece);
@@ -101,15 +143,13 @@ impl Sink {
 
     async fn write(&mut self) -> Result<(), Problem> {
         let piece = self.held.split().freeze();
-        let kibibytes = u32::try_from(piece.len().div_ceil(1_024)).unwrap_or(u32::MAX);
-        let permit = Arc::clone(&self.room).try_acquire_many_owned(kibibytes);
-        let permit = permit.map_err(|_| {
-            let detail = "too many large uploads at the moment (MAX_SPOOL_BYTES)";
-            Problem::new(Code::Overloaded(What::Uploads), detail)
-        })?;
-        match &mut self.permit {
-            Some(all) => all.merge(permit),
-            None => self.permit = Some(permit),
+        if self.place.is_none() {
+            self.place = Some(self.room.take_file()?);
+        }
+        let more = self.room.take_space(piece.len())?;
+        match &mut self.space {
+            Some(all) => all.merge(more),
+            None => self.space = Some(more),
         }
         let taken = self.file.take();
         let work = move || -> std::io::Result<File> {
@@ -137,8 +177,8 @@ impl Sink {
         Ok(match self.file {
             None => Content::Held(self.held.freeze()),
             Some(file) => {
-                let permit = self.permit.map(|permit| Arc::new(permit) as Arc<_>);
-                Content::Spooled(Spooled::unnamed(file, self.size_bytes, permit))
+                let permits = Arc::new((self.space, self.place));
+                Content::Spooled(Spooled::unnamed(file, self.size_bytes, Some(permits)))
             }
         })
     }

@@ -10,6 +10,7 @@ use std::{sync::Arc, time::Duration};
 use platen_fault::{Code, What};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use self::content::{MAX_SPOOL_FILES, Room};
 use crate::{config::Config, metrics::Metrics, problem::Problem};
 
 /// Shorter bodies reserve no memory: the accounting would cost more than it saves. Bytes.
@@ -27,15 +28,15 @@ pub struct Intake {
     max_inflight_body_bytes: u64,
     /// Available memory, in kibibytes.
     memory: Arc<Semaphore>,
-    /// Available space in the temporary folder, in kibibytes.
-    disk: Arc<Semaphore>,
+    /// What uploads may take of the temporary folder.
+    disk: Arc<Room>,
     metrics: Arc<Metrics>,
 }
 
 /// Reserved memory of a request; dropping the permit releases it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MemoryPermit {
-    _permit: Option<OwnedSemaphorePermit>,
+    held: Option<OwnedSemaphorePermit>,
 }
 
 impl Intake {
@@ -47,13 +48,13 @@ impl Intake {
             body_timeout: Duration::from_millis(config.body_timeout_ms),
             max_inflight_body_bytes: config.max_inflight_body_bytes,
             memory: kibibytes(config.max_inflight_body_bytes),
-            disk: kibibytes(config.max_spool_bytes),
+            disk: Arc::new(Room::new(config.max_spool_bytes, MAX_SPOOL_FILES)),
             metrics,
         }
     }
 
-    /// The space of temporary files, to be shared by all that spools.
-    pub(crate) fn disk(&self) -> &Arc<Semaphore> {
+    /// The room for temporary files, to be shared by all that spools.
+    pub fn disk(&self) -> &Arc<Room> {
         &self.disk
     }
 
@@ -62,20 +63,33 @@ impl Intake {
     /// # Errors
     /// 503 if the requests in flight have reserved too much already (`MAX_INFLIGHT_BODY_BYTES`).
     pub fn reserve_bytes(&self, size_bytes: u64) -> Result<MemoryPermit, Problem> {
-        if size_bytes <= UNCOUNTED_BYTES {
-            return Ok(MemoryPermit { _permit: None });
+        let mut permit = MemoryPermit::default();
+        self.reserve_up_to(&mut permit, size_bytes)?;
+        Ok(permit)
+    }
+
+    /// Reserves what `permit` lacks of `size_bytes`.
+    ///
+    /// # Errors
+    /// As [`Intake::reserve_bytes`]; the permit is as before then.
+    fn reserve_up_to(&self, permit: &mut MemoryPermit, size_bytes: u64) -> Result<(), Problem> {
+        let held = permit.held.as_ref();
+        let held = held.map_or(0, OwnedSemaphorePermit::num_permits) as u64;
+        let missing = size_bytes.div_ceil(1_024).saturating_sub(held);
+        if size_bytes <= UNCOUNTED_BYTES || missing == 0 {
+            return Ok(());
         }
-        let kibibytes = u32::try_from(size_bytes.div_ceil(1_024)).unwrap_or(u32::MAX);
-        match Arc::clone(&self.memory).try_acquire_many_owned(kibibytes) {
-            Ok(permit) => Ok(MemoryPermit {
-                _permit: Some(permit),
-            }),
-            Err(_) => {
-                self.metrics.rejected("no-room");
-                let detail = "too many large requests at the moment (MAX_INFLIGHT_BODY_BYTES)";
-                Err(Problem::new(Code::Overloaded(What::Memory), detail))
-            }
+        let missing = u32::try_from(missing).unwrap_or(u32::MAX);
+        let Ok(more) = Arc::clone(&self.memory).try_acquire_many_owned(missing) else {
+            self.metrics.rejected("no-room");
+            let detail = "too many large requests at the moment (MAX_INFLIGHT_BODY_BYTES)";
+            return Err(Problem::new(Code::Overloaded(What::Memory), detail));
+        };
+        match &mut permit.held {
+            Some(held) => held.merge(more),
+            None => permit.held = Some(more),
         }
+        Ok(())
     }
 }
 

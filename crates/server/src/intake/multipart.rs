@@ -10,11 +10,10 @@ use hyper::{
     header::{CONTENT_TYPE, HeaderValue},
 };
 use platen_fault::{Code, What};
-use tokio::sync::Semaphore;
 
 use super::{
     Intake, MemoryPermit,
-    content::{self, Content, Sink},
+    content::{self, Content, Room, Sink},
 };
 use crate::problem::Problem;
 
@@ -118,7 +117,7 @@ struct Bounds {
     form_bytes: u64,
     /// Bytes of all text fields together.
     text_bytes: u64,
-    spool: Arc<Semaphore>,
+    spool: Arc<Room>,
 }
 
 struct Reader {
@@ -371,10 +370,21 @@ mod tests {
 
     /// Parses a form that arrives in chunks of `size` bytes.
     async fn read(body: &[u8], size: usize, boundary: &str) -> Result<Vec<Field>, Problem> {
+        let room = Arc::new(Room::new(3 << 20, 10));
+        read_into(&room, body, size, boundary).await
+    }
+
+    /// As [`read`], with files in `room`.
+    async fn read_into(
+        room: &Arc<Room>,
+        body: &[u8],
+        size: usize,
+        boundary: &str,
+    ) -> Result<Vec<Field>, Problem> {
         let bounds = Bounds {
             form_bytes: 8 << 20,
             text_bytes: 1 << 20,
-            spool: Arc::new(Semaphore::new(3 << 10)),
+            spool: Arc::clone(room),
         };
         let pieces = Pieces(body.chunks(size).map(Bytes::copy_from_slice).collect());
         Reader::new(bounds, Body::new(pieces), boundary)
@@ -400,12 +410,31 @@ mod tests {
         assert!(read(&body[..60], 9, "x").await.is_err());
     }
 
+    /// A field of `size` bytes, in a form with the boundary `x`.
+    fn part(size: usize, head: &str) -> Vec<u8> {
+        let head = format!("--x\r\nContent-Disposition: form-data; name=a{head}\r\n\r\n");
+        [head.as_bytes(), &vec![b'\r'; size], b"\r\n"].concat()
+    }
+
+    #[tokio::test]
+    async fn small_files_of_many_forms_take_no_more_files_than_there_may_be() {
+        let file = "; filename=f";
+        // What a form holds in memory, then fields that each have a file.
+        let full = part(256 << 10, file).repeat(4);
+        let form = |fields| [&*full, &part(1, file).repeat(fields), b"--x--"].concat();
+        let room = Arc::new(Room::new(64 << 20, 5));
+        let first = read_into(&room, &form(3), 10_000, "x").await.unwrap();
+        let second = read_into(&room, &form(3), 10_000, "x").await;
+        assert_eq!(second.unwrap_err().code, Code::Overloaded(What::Uploads));
+        // Those of a request that has ended make place.
+        let kept = read_into(&room, &form(2), 10_000, "x").await.unwrap();
+        drop(first);
+        read_into(&room, &form(3), 10_000, "x").await.unwrap();
+        drop(kept);
+    }
+
     #[tokio::test]
     async fn large_files_go_to_the_disk_up_to_a_bound() {
-        let part = |size: usize, head: &str| {
-            let head = format!("--x\r\nContent-Disposition: form-data; name=a{head}\r\n\r\n");
-            [head.as_bytes(), &vec![b'\r'; size], b"\r\n"].concat()
-        };
         let file = "; filename=f";
         let form = [part(100, file), part(2 << 20, file), b"--x--".to_vec()].concat();
         let fields = read(&form, 10_000, "x").await.unwrap();

@@ -155,8 +155,11 @@ async fn work(
                 Lane::Preview => platen_browser::Lane::Interactive,
             };
             let left = renderer.timeout.saturating_sub(start.elapsed());
+            let files = page.files().clone();
             let document = page.print(lane, left, |job| renderer.chromium.print(job));
-            let document = document.await?;
+            let document = document.await;
+            files.complete().map_err(platen_engine::Error::from)?;
+            let document = document?;
             stages.extend(timed(&document.stages));
             Ok(Made::Stream(Box::new(Streamed {
                 document,

@@ -1,5 +1,7 @@
 //! The contract of every [`AuditStore`].
 
+use std::{sync::Arc, time::Duration};
+
 use platen_storage::{AuditStore, NewAuditEntry, PostgresStore, SqliteStore};
 
 fn entry(action: &str, version: Option<u32>) -> NewAuditEntry {
@@ -47,4 +49,35 @@ async fn postgres() {
     let (url, options) = (server.database().await, crate::postgres::options());
     let store = PostgresStore::open(&url, &options).await.unwrap();
     contract(&*store.audit()).await;
+}
+
+/// A collector that has read up to a number must not miss a lower one.
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_are_given_in_the_order_of_commits() {
+    let Some(server) = crate::postgres::server::shared().await else {
+        return;
+    };
+    let (name, options) = (server.database_name().await, crate::postgres::options());
+    let store = PostgresStore::open(&server.url(&name), &options).await;
+    let store = store.unwrap();
+    let audit = store.audit();
+    // As another service that has appended, but not committed yet.
+    let append = "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('platen:audit', 0));
+        INSERT INTO audit (at_unix_ms, actor, action, subject, request_id, address)
+        VALUES (0, 'a', 'one', '/templates/b', '8', '::1')";
+    let other = server.session(&name, append).await;
+    let appending = Arc::clone(&audit);
+    let appending = tokio::spawn(async move { appending.append(entry("two", None)).await });
+    let waiting = "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = pg_locks.database
+        WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()";
+    while server.number(&name, waiting).await == 0 {
+        assert!(!appending.is_finished(), "it does not wait for the commit");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(audit.list(0, 10).await.unwrap(), []);
+    other.batch_execute("COMMIT").await.unwrap();
+    appending.await.unwrap().unwrap();
+    let all = audit.list(0, 10).await.unwrap();
+    let actions: Vec<&str> = all.iter().map(|one| one.action.as_str()).collect();
+    assert_eq!(actions, ["one", "two"]);
 }

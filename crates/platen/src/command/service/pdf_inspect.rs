@@ -1,6 +1,7 @@
 //! What is in PDF files: pages and properties, signatures, text, pictures, attached files.
 
 use std::{
+    io::ErrorKind,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -96,14 +97,42 @@ pub(super) fn attachments(
     let found = platen_pdf::read_attachments(&map(input)?, &Limits::default());
     let found = found.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     create(folder)?;
-    for file in found {
-        // A hostile file names its attachments as it likes.
+    // A hostile file names its attachments as it likes.
+    let named = found.into_iter().map(|file| {
         let name = platen_render::plain_name(&file.name);
-        let path = folder.join(if name.is_empty() { "attachment" } else { &name });
+        NamedFile {
+            name: match name.is_empty() {
+                true => "attachment".to_owned(),
+                false => name,
+            },
+            bytes: file.bytes,
+        }
+    });
+    let mut files: Vec<_> = named.collect();
+    platen_pdf::tell_apart(&mut files);
+    // Nothing is written if something is in the way.
+    for file in &files {
+        is_free(&folder.join(&file.name))?;
+    }
+    for file in files {
+        let path = folder.join(&file.name);
         write(&path, &file.bytes)?;
         tell(&path, file.bytes.len(), output);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fails if something is at a path, be it a link that leads nowhere.
+fn is_free(path: &Path) -> Result<(), Failure> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let failure = Failure::file(
+        "write",
+        &path.display().to_string(),
+        &ErrorKind::AlreadyExists.into(),
+    );
+    Err(failure.with_hint("choose a folder without such a file"))
 }
 
 /// Prints the text of a PDF file; with `--json` that of each page.

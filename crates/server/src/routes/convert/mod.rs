@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::{body::Body, extract::State, response::Response};
+use axum::{Extension, body::Body, extract::State, response::Response};
 use hyper::{
     HeaderMap,
     header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
@@ -28,7 +28,7 @@ use super::{
     },
 };
 use crate::{
-    accepted_run::MAX_FILE_BYTES,
+    accepted_run::{MAX_FILE_BYTES, own_idempotency_key},
     flows::Flows,
     intake::{
         Intake,
@@ -37,6 +37,7 @@ use crate::{
     },
     log::LogFields,
     metrics::Metrics,
+    middleware::Context,
     problem::Problem,
     rendering::libreoffice::LibreOffice,
     respond::{content_disposition, is_active},
@@ -134,6 +135,7 @@ impl ConvertParams {
 pub(crate) async fn convert_document(
     State(api): State<ConvertApi>,
     Query(query): Query<Vec<(String, String)>>,
+    Extension(context): Extension<Context>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -173,7 +175,8 @@ pub(crate) async fn convert_document(
     let target = params.target.unwrap_or(Target::Pdf);
     if params.is_async {
         async_job::check_output(Some(output))?;
-        return convert_later(&api.flows, &headers, document, target, params).await;
+        let key = own_idempotency_key(&headers, context.client)?;
+        return convert_later(&api.flows, key, document, target, params).await;
     }
     let label = match params.options.filter {
         Some(_) => "filter",
@@ -198,7 +201,7 @@ pub(crate) async fn convert_document(
 
 async fn convert_later(
     flows: &Flows,
-    headers: &HeaderMap,
+    idempotency: Option<String>,
     document: Content,
     target: Target,
     params: ConvertParams,
@@ -212,8 +215,8 @@ async fn convert_later(
     }
     let bytes = content::bytes(document).await?;
     let name = params.name.unwrap_or_default();
-    let to = target.extension();
-    async_job::convert(flows, headers, (&name, &bytes), to, params.given, webhook).await
+    let (file, to) = ((&*name, &*bytes), target.extension());
+    async_job::convert(flows, idempotency, file, to, params.given, webhook).await
 }
 
 async fn of_form(

@@ -9,8 +9,8 @@ use axum::{
 };
 use hyper::{HeaderMap, StatusCode};
 use jiff::Timestamp;
-use platen_fault::Code;
-use platen_runs::{Answer, DEFERRED_FLOW, Lane, Request, Retry, Run, RunFilter, RunState};
+use platen_fault::{Code, Resource};
+use platen_runs::{Answer, DEFERRED_FLOW, Error, Lane, Request, Retry, Run, RunFilter, RunState};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use tokio::sync::Semaphore;
@@ -262,6 +262,10 @@ pub(crate) async fn call_run_back(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
+    // Who was not given the callback takes no memory from other requests.
+    if api.flows.dispatcher.head(&id).await?.token != token {
+        return Err(Error::NotFound(Resource::Run).into());
+    }
     let (bytes, room) = body::read(&api.intake, &headers, body).await?;
     let (bytes, _room) = body::weighed_trigger(&api.intake, bytes, room).await?;
     let payload: Json = match bytes.is_empty() {

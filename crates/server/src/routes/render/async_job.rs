@@ -4,7 +4,6 @@
 use std::{sync::Arc, time::Instant};
 
 use axum::response::Response;
-use hyper::HeaderMap;
 use platen_fault::{Code, What};
 use platen_runs::{FlowVersion, Lane, Request};
 use schemars::JsonSchema;
@@ -12,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
-    accepted_run::{MAX_FILE_BYTES, idempotency_key, response as accepted},
+    accepted_run::{MAX_FILE_BYTES, response as accepted},
     flows::{Flows, WEBHOOK_SECRET},
     problem::Problem,
     results::OutputRequest,
@@ -48,10 +47,10 @@ pub(crate) fn check_output(output: Option<OutputRequest>) -> Result<(), Problem>
     Err(Problem::new(Code::UnsupportedOption, detail))
 }
 
-/// Accepts a validated render request.
+/// Accepts a validated render request. `idempotency` is the key that its caller marks it with.
 pub(crate) async fn render(
     flows: &Flows,
-    headers: &HeaderMap,
+    idempotency: Option<String>,
     mut request: Json,
     format: &str,
     webhook: Option<WebhookRequest>,
@@ -70,7 +69,7 @@ pub(crate) async fn render(
         (None, _) => step["definition"] = request["definition"].take(),
     }
     let trigger = json!({"data": data, "options": options});
-    accept(flows, headers, "async-render", step, trigger, webhook).await
+    accept(flows, idempotency, "async-render", step, trigger, webhook).await
 }
 
 /// The problem for a file that is too large for a run.
@@ -81,10 +80,10 @@ pub(crate) fn too_large() -> Problem {
     Problem::new(Code::TooLarge(What::File, MAX_FILE_BYTES), detail)
 }
 
-/// Accepts the conversion of a file.
+/// Accepts the conversion of a file. `idempotency` is the key that its caller marks it with.
 pub(crate) async fn convert(
     flows: &Flows,
-    headers: &HeaderMap,
+    idempotency: Option<String>,
     (name, bytes): (&str, &[u8]),
     to: &str,
     options: Map<String, Json>,
@@ -100,12 +99,12 @@ pub(crate) async fn convert(
         "options": options,
     });
     let trigger = json!({"file": file.to_value()});
-    accept(flows, headers, "async-convert", step, trigger, webhook).await
+    accept(flows, idempotency, "async-convert", step, trigger, webhook).await
 }
 
 async fn accept(
     flows: &Flows,
-    headers: &HeaderMap,
+    idempotency: Option<String>,
     key: &str,
     mut step: Json,
     trigger: Json,
@@ -138,12 +137,14 @@ async fn accept(
         "kind": "flow", "key": key, "name": key, "trigger": {"type": "manual"},
         "secrets": secrets, "steps": steps,
     });
-    let flow = FlowVersion::read(Arc::from(flow.to_string().into_bytes()), 0)?;
+    let version = FlowVersion::read(Arc::from(flow.to_string().into_bytes()), 0)?;
+    let bytes: Arc<[u8]> = Arc::from(trigger.to_string().into_bytes());
     let request = Request {
-        flow: Arc::new(flow),
+        flow: Arc::new(version),
         lane: Lane::Async,
-        idempotency: idempotency_key(headers)?.map(|key| (key, trigger.clone())),
-        trigger: Arc::from(trigger.to_string().into_bytes()),
+        // The flow has what the trigger has not: template, format, target and webhook.
+        idempotency: idempotency.map(|key| (key, Json::Array(vec![flow, trigger]))),
+        trigger: bytes,
         queue_timeout_ms: None,
         arrived,
     };

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use axum::{body::Body, extract::State, response::Response};
+use axum::{Extension, body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode, header::ACCEPT};
 use platen_fault::Code;
 use platen_render::Format;
@@ -16,7 +16,9 @@ use super::{
     response::{self, answer},
 };
 use crate::{
+    accepted_run::own_idempotency_key,
     intake::body,
+    middleware::Context,
     problem::Problem,
     rendering::{
         job::{self, Job, Made},
@@ -30,6 +32,7 @@ use crate::{
 pub(crate) async fn create_render(
     State(api): State<RenderApi>,
     Query(delivery): Query<Delivery>,
+    Extension(context): Extension<Context>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -40,7 +43,8 @@ pub(crate) async fn create_render(
         None => accepted(&headers)?,
     };
     if delivery.is_async {
-        return accept(&api, &headers, &bytes, request, format).await;
+        let key = own_idempotency_key(&headers, context.client)?;
+        return accept(&api, key, &bytes, request, format).await;
     }
     respond(&api, request, format).await
 }
@@ -50,6 +54,7 @@ pub(crate) async fn create_render_in_format(
     State(api): State<RenderApi>,
     PathFormat(format): PathFormat,
     Query(delivery): Query<Delivery>,
+    Extension(context): Extension<Context>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -57,7 +62,8 @@ pub(crate) async fn create_render_in_format(
     let request: RenderRequest = body::parse_long(bytes.clone()).await?;
     check_format(&request, format)?;
     if delivery.is_async {
-        return accept(&api, &headers, &bytes, request, format).await;
+        let key = own_idempotency_key(&headers, context.client)?;
+        return accept(&api, key, &bytes, request, format).await;
     }
     respond(&api, request, format).await
 }
@@ -65,7 +71,7 @@ pub(crate) async fn create_render_in_format(
 /// Accepts an asynchronous render; reports detectable errors now.
 async fn accept(
     api: &RenderApi,
-    headers: &HeaderMap,
+    idempotency: Option<String>,
     bytes: &[u8],
     request: RenderRequest,
     format: Format,
@@ -90,7 +96,8 @@ async fn accept(
             whole["definition"] = body::parse(&resolved)?;
         }
     }
-    async_job::render(&api.flows, headers, whole, format.name(), request.webhook).await
+    let (flows, format) = (&api.flows, format.name());
+    async_job::render(flows, idempotency, whole, format, request.webhook).await
 }
 
 /// Validates template and data without rendering.

@@ -96,6 +96,23 @@ fn bodies_held_at_once_are_bounded() {
     });
 }
 
+/// Nobody waits for the body of a caller without a key, so that it takes nothing from others.
+#[test]
+fn a_large_body_of_a_stranger_is_refused_before_it_is_read() {
+    let app = TestApp::with(Settings {
+        api_key_admin: Some(vec!["admin-key-1".into()]),
+        ..Settings::default()
+    });
+    for (path, status) in [("/studio/session", 413), ("/runs/none/callback/none", 404)] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nX-Platen-Studio: 1\r\nContent-Type: application/json\r\nContent-Length: 33554432\r\n\r\n"
+        );
+        let answer = app.raw(head.as_bytes());
+        let expected = format!("HTTP/1.1 {status} ");
+        assert!(answer.starts_with(&expected), "{path}: {answer}");
+    }
+}
+
 #[test]
 fn what_json_takes_once_it_is_read_is_bounded() {
     let app = TestApp::with(Settings {

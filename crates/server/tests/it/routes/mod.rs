@@ -10,6 +10,7 @@ mod drafts;
 mod flows;
 mod fonts;
 mod html;
+mod idempotency;
 mod imports;
 mod invoice;
 mod keys;

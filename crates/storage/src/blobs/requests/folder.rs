@@ -29,6 +29,9 @@ pub struct RequestFolder {
 }
 
 impl RequestFolder {
+    /// Extensions of the files of requests that were executed.
+    pub const ENDS: [&str; 2] = [FAILED, DONE];
+
     /// The requests in `folder`, which is created with the first one.
     #[must_use]
     pub fn new(folder: PathBuf, limits: RequestLimits) -> Self {

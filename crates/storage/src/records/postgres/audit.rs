@@ -10,6 +10,10 @@ use crate::records::{
     audit::{AuditEntry, AuditStore, MAX_ENTRIES, NewAuditEntry},
 };
 
+/// The lock that whoever appends holds, so that numbers are given in the order of commits: who reads
+/// up to a number would never see a lower one that is committed later.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('platen:audit', 0))";
+
 /// The audit log.
 pub(super) struct Audit {
     pub database: Arc<Database>,
@@ -56,6 +60,7 @@ impl AuditStore for Audit {
         self.database.write(lane, move |connection| {
             let entry = Arc::clone(&entry);
             Box::pin(async move {
+                connection.query(LOCK, &[]).await?;
                 let insert = "INSERT INTO audit
                      (at_unix_ms, actor, action, subject, version, request_id, address)
                      VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING number";
