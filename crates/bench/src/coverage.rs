@@ -7,7 +7,6 @@ use crate::{
         Age, BodyKind, By, Document, FlowName, HttpName, OfficeName, Part, Ratio, RenderName,
         Runner, Sandbox, Server, SocketKind, Way, Word,
     },
-    report::UNPUBLISHED,
 };
 
 /// Sizes of bodies over TCP, in kB.
@@ -133,9 +132,6 @@ fn runs(want: &mut Want<'_>) {
             &|it| matches!(it, Name::Flow(FlowName::Step { part, .. }) if *part == wanted),
         );
     }
-    if UNPUBLISHED.contains(&"flow/fleet") {
-        return;
-    }
     for ratio in Ratio::ALL {
         for age in [Age::Cold, Age::Warm] {
             let name = Name::Flow(FlowName::Fleet { ratio, age });
@@ -220,7 +216,8 @@ mod tests {
     #[test]
     fn configurations_and_steps_of_runs_are_missed() {
         let all = missing(&results("flow", Vec::new()));
-        assert_eq!(all.len(), 4 + 1 + Runner::WITH_WORKERS.len() + 2);
+        let fleets = 2 * Ratio::ALL.len();
+        assert_eq!(all.len(), 4 + 1 + Runner::WITH_WORKERS.len() + 2 + fleets);
         let name = FlowName::Matrix {
             runner: Runner::Service,
             sandbox: Sandbox::Fresh,

@@ -85,7 +85,7 @@ pub(crate) mod tests {
         Cell, Outcome,
         interval::Basis,
         load::Load,
-        name::{FlowName, Part, Runner, Sandbox},
+        name::{Age, FlowName, Part, Ratio, Runner, Sandbox},
     };
 
     /// A cell of the flow pack that was measured.
@@ -149,6 +149,18 @@ pub(crate) mod tests {
             results
                 .cells
                 .push(measured(FlowName::Step { step, part }, 1));
+        }
+        for ratio in Ratio::ALL {
+            for age in [Age::Cold, Age::Warm] {
+                let mut cell = measured(FlowName::Fleet { ratio, age }, 32);
+                cell.client_cpu_seconds = Some(0.01);
+                for of in ["ready", "first"] {
+                    for part in ["Median", "Least", "Most"] {
+                        cell.values.insert(format!("{of}{part}"), 2.0);
+                    }
+                }
+                results.cells.push(cell);
+            }
         }
         results
     }

@@ -264,10 +264,6 @@ pub(crate) fn run_of(results: &Results) -> String {
     text
 }
 
-/// Tables that are younger than the published results. The next publication has them, and a name
-/// leaves this list.
-pub const UNPUBLISHED: [&str; 0] = [];
-
 /// Replaces the content between the markers of a document.
 ///
 /// # Errors
@@ -301,7 +297,6 @@ pub fn fill(
             None if status == Status::Draft && PACKS.iter().any(|pack| id.starts_with(pack)) => {
                 "Not measured in this run.".to_owned()
             }
-            None if UNPUBLISHED.contains(&id) => "Not measured in the published run.".to_owned(),
             None => return Err(wrong(format!("there are no results `{id}`"))),
         };
         let _ = write!(filled, "{OPEN}{id}{CLOSE}\n\n{body}\n\n{END}");

@@ -22,6 +22,8 @@ export class EditedDocument {
     this.hovered = signal("");
     /** Text of the JSON view while it is no JSON. */
     this.broken = signal(/** @type {{text: string, message: string} | null} */ (null));
+    /** How often such text was taken back. */
+    this.resets = signal(0);
     this.past = signal(/** @type {Step[]} */ ([]));
     this.future = signal(/** @type {Step[]} */ ([]));
     this.lastChange = { pointer: /** @type {string | null} */ (null), at: 0 };
@@ -124,6 +126,12 @@ export class EditedDocument {
   }
 
   undo() {
+    // Text that is no JSON yet is the last step.
+    if (this.broken.value) {
+      this.broken.value = null;
+      this.resets.value += 1;
+      return;
+    }
     this.travel(this.past, this.future);
   }
 

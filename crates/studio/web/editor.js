@@ -129,8 +129,12 @@ function Dialogs({ editing, root, problems, dialog }) {
 function useKeys(editing, { onView, onDrawer, onStep, onClash }, inputs) {
   useEffect(() => {
     const keys = (/** @type {KeyboardEvent} */ event) => {
-      if (isDialogOpen()) return;
       const control = event.ctrlKey || event.metaKey;
+      if (isDialogOpen()) {
+        // The browser's own actions, such as saving the page, are not meant either.
+        if (control && /^[sjb]$/.test(event.key)) event.preventDefault();
+        return;
+      }
       const act = (/** @type {() => void} */ work) => { event.preventDefault(); work(); };
       if (control && /^[zy]$/i.test(event.key)) {
         if (!hasOwnUndo(event)) act(() => (event.shiftKey || event.key.toLowerCase() === "y" ? editing.redo() : editing.undo()));

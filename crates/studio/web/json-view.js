@@ -246,13 +246,15 @@ export function JsonView({ editing, root, problems, locked }) {
       editor.destroy();
     };
   }, []);
+  // Text that is no JSON, and is taken back, is not the document.
+  useEffect(() => { own.current = undefined; }, [editing.resets.value]);
   useEffect(() => {
     // A change from elsewhere, such as undo.
     if (!view.current || own.current === editing.document.value) return;
     own.current = editing.document.value;
     const { editor } = view.current;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: JSON.stringify(editing.document.value, null, 2) }, userEvent: "outside" });
-  }, [editing.document.value]);
+  }, [editing.document.value, editing.resets.value]);
   useEffect(() => {
     if (!view.current) return;
     const { cm, editor } = view.current;

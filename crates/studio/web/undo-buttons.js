@@ -21,7 +21,7 @@ export const hasOwnUndo = (event) => isDialogOpen() || event.composedPath().some
  * @param {{editing: EditedDocument}} props
  */
 export function UndoButtons({ editing }) {
-  return html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0} title=${`${t("Undo")} (Ctrl Z)`}
+  return html`<button type="button" class="button plain icon" disabled=${editing.past.value.length === 0 && !editing.broken.value} title=${`${t("Undo")} (Ctrl Z)`}
       aria-label=${t("Undo")} onClick=${() => editing.undo()}><${Icon} name="undo" /></button>
     <button type="button" class="button plain icon" disabled=${editing.future.value.length === 0} title=${`${t("Redo")} (Ctrl Shift Z)`}
         aria-label=${t("Redo")} onClick=${() => editing.redo()}><${Icon} name="redo" /></button>`;

@@ -1,7 +1,7 @@
 //! Form fields that a signature locks: what a signature field asks for (ISO 32000-2, 12.7.5.5), and what
 //! a signature says (12.8.2.4).
 
-use lopdf::{Dictionary, Document, Object, dictionary};
+use lopdf::{Dictionary, Document, Object, ObjectId, dictionary};
 
 use crate::open::{array, dictionary as dictionary_of, resolve, value};
 
@@ -61,8 +61,8 @@ impl FieldLock {
         })
     }
 
-    /// What a signature refers to so that it locks the fields.
-    pub(super) fn reference(&self) -> Object {
+    /// What a signature refers to so that it locks the fields of the document with this catalog.
+    pub(super) fn reference(&self, catalog: ObjectId) -> Object {
         let (action, names) = match self {
             Self::All => ("All", None),
             Self::Only(names) => ("Include", Some(names)),
@@ -77,6 +77,7 @@ impl FieldLock {
         }
         Object::Dictionary(dictionary! {
             "Type" => "SigRef", "TransformMethod" => "FieldMDP", "TransformParams" => parameters,
+            "Data" => catalog,
         })
     }
 }

@@ -266,7 +266,8 @@ fn sign_field(
     };
     let area = area_of(update, widget);
     if let Some(lock) = lock_of(document, field) {
-        update.append(signature, "Reference", lock.reference())?;
+        let catalog = update.catalog()?;
+        update.append(signature, "Reference", lock.reference(catalog))?;
     }
     update.dictionary(field)?.set("V", signature);
     if let (Some(appearance), Some(area)) = (&new.appearance, area) {

@@ -2,6 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use hyper::{HeaderMap, Method, StatusCode};
+use platen_fault::{Backend, Code};
 use platen_render::StoredAssets;
 use serde::Deserialize;
 
@@ -35,9 +36,13 @@ pub(crate) async fn list_worker_fonts(
 ) -> Result<Response, Problem> {
     api.keys.check_worker(&headers)?;
     let assets = api.assets;
-    let found = tokio::task::spawn_blocking(move || assets.fonts(&query.family));
+    let found = tokio::task::spawn_blocking(move || assets.read_fonts(&query.family));
     let names = found
         .await
-        .map_err(|error| Problem::internal(format!("fonts were not found: {error}")))?;
+        .map_err(|error| Problem::internal(format!("fonts were not found: {error}")))?
+        .map_err(|unread| {
+            let code = Code::BackendUnavailable(Backend::Store);
+            Problem::new(code, unread.to_string())
+        })?;
     Ok(json(StatusCode::OK, &names))
 }
