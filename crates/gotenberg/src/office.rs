@@ -1,6 +1,10 @@
 //! Conversions by LibreOffice: Gotenberg's fields as its options, and files to PDF.
 
-use std::{os::unix::fs::FileExt, sync::Arc, time::Instant};
+use std::{
+    os::unix::fs::FileExt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use platen_fault::Code;
 use platen_office::{Job, Options, Source, Target};
@@ -143,25 +147,34 @@ pub(crate) async fn convert(
             .as_ref()
             .map_or_else(|problem| problem.code.name(), |_| "ok");
         api.metrics.rendered("pdf", outcome);
-        let document = document.map_err(|mut problem| {
-            problem.detail = match problem.code {
-                Code::PasswordNeeded => format!(
-                    "The document '{name}' is password-protected. Provide its password in the \
-                     'password' form field."
-                ),
-                Code::PasswordWrong => format!(
-                    "The password for the document '{name}' is incorrect. Check the 'password' form \
-                     field."
-                ),
-                _ => format!("{name}: {}", problem.detail),
-            };
-            problem
-        })?;
+        let document =
+            document.map_err(|problem| in_gotenbergs_words(problem, &name, api.office_timeout))?;
         // A rewritten PDF keeps its name.
         let name = name.strip_suffix(".pdf").map_or(&*name, |stem| stem);
         made.push((format!("{name}.pdf"), document.body));
     }
     Ok(made)
+}
+
+/// The problem of a document, which the form's `limit` may have caused.
+fn in_gotenbergs_words(mut problem: Problem, name: &str, limit: Duration) -> Problem {
+    problem.detail = match problem.code {
+        Code::PasswordNeeded => format!(
+            "The document '{name}' is password-protected. Provide its password in the \
+             'password' form field."
+        ),
+        Code::PasswordWrong => format!(
+            "The password for the document '{name}' is incorrect. Check the 'password' form \
+             field."
+        ),
+        // What is left for the last ones may be nothing.
+        Code::Timeout(_) => format!(
+            "{name}: conversion timed out; all documents of a form have {} ms",
+            limit.as_millis()
+        ),
+        _ => format!("{name}: {}", problem.detail),
+    };
+    problem
 }
 
 /// Whether a document certainly has no password: Word, Excel and PowerPoint put a package that has one
