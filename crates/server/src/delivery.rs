@@ -32,7 +32,7 @@ use crate::{
 
 /// Timeout of a body that no route reads: this much after the routes' own timeout.
 const BODY_GRACE: Duration = Duration::from_secs(5);
-/// How many uses of keys the leader is told of at once.
+/// Maximum number of notifications of key use that the leader receives at once.
 const MAX_TELLING: usize = 32;
 
 /// Listeners of a process.
@@ -186,7 +186,7 @@ struct ConnectionService {
     root_path: Arc<str>,
     /// Forwards to the leader, if this process is a follower.
     forward: Option<Arc<Forward>>,
-    /// Bounds the uses of keys that the leader is told of at once.
+    /// Bounds the concurrent notifications of key use to the leader.
     telling: Arc<Semaphore>,
     /// True on the peer listener.
     is_internal: bool,

@@ -193,7 +193,7 @@ impl Keys {
 
     /// Notes the use of the stored key that a request of another process shows.
     pub(crate) fn note_use(&self, headers: &HeaderMap) {
-        // Whoever is found has used their key; who is not changes nothing.
+        // Finding the caller notes the use; an unknown caller changes nothing.
         let _ = self.caller(headers);
     }
 
