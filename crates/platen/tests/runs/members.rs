@@ -382,6 +382,14 @@ fn an_address_that_is_taken_is_said_at_once() {
     );
 }
 
+/// Steps that wait at the gate before they answer.
+fn waiting_at(gate: &Gate) -> Json {
+    json!([
+        {"name": "wait", "type": "http", "method": "POST", "url": gate.url, "body": {}},
+        {"name": "reply", "type": "respond", "body": "done"},
+    ])
+}
+
 /// A request that waits at the gate is answered while the service ends, and nobody waits at its
 /// address meanwhile.
 #[test]
@@ -389,11 +397,7 @@ fn the_address_is_closed_while_the_last_requests_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let service = start(folder.path(), "2");
     let gate = Gate::start();
-    let waits = json!([
-        {"name": "wait", "type": "http", "method": "POST", "url": gate.url, "body": {}},
-        {"name": "reply", "type": "respond", "body": "done"},
-    ]);
-    service.publish("f", &waits);
+    service.publish("f", &waiting_at(&gate));
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| service.post("/webhooks/f/sync", &json!({"a": 1})));
         gate.wait_for(1);
@@ -414,11 +418,7 @@ fn a_stop_is_heard_while_processes_are_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let service = start(folder.path(), "2");
     let gate = Gate::start();
-    let waits = json!([
-        {"name": "wait", "type": "http", "method": "POST", "url": gate.url, "body": {}},
-        {"name": "reply", "type": "respond", "body": "done"},
-    ]);
-    service.publish("f", &waits);
+    service.publish("f", &waiting_at(&gate));
     let mut follower = connections(&service, 2).pop().unwrap();
     let supervisor = service.process.0.id();
     std::thread::scope(|scope| {
