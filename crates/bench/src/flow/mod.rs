@@ -35,7 +35,7 @@ pub const WHOLE: Effort = Effort {
     min_rounds: 6,
     max_rounds: 60,
     cell_seconds: 17,
-    pack_seconds: 660,
+    pack_seconds: 630,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {

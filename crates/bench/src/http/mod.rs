@@ -75,7 +75,7 @@ pub const WHOLE: Effort = Effort {
     min_rounds: 6,
     max_rounds: 30,
     cell_seconds: 4,
-    pack_seconds: 1_800,
+    pack_seconds: 1_740,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {

@@ -29,7 +29,7 @@ pub const WHOLE: Effort = Effort {
     min_rounds: 6,
     max_rounds: 60,
     cell_seconds: 20,
-    pack_seconds: 1_080,
+    pack_seconds: 1_020,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {
