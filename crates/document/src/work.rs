@@ -8,6 +8,7 @@
 use std::{
     any::Any,
     cell::{Cell, RefCell},
+    fmt,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc,
@@ -49,11 +50,32 @@ pub struct MemoryBound {
     pub allocated: fn() -> i64,
 }
 
+/// Asks the caller of a computation whether it gave up. For computations that begin too often for a
+/// thread beside each of them, which would set a flag.
+#[derive(Clone)]
+pub struct GaveUp(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl GaveUp {
+    /// `ask` is called at every 64th call of [`check`], so it must be brief.
+    #[must_use]
+    pub fn new(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(ask))
+    }
+}
+
+impl fmt::Debug for GaveUp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("GaveUp")
+    }
+}
+
 /// Bounds of a computation; `None` sets no bound.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
     /// Interrupts the computation once set to true.
     pub stop: Option<Arc<AtomicBool>>,
+    /// Interrupts the computation once its caller says so.
+    pub gave_up: Option<GaveUp>,
     /// Bound on memory.
     pub memory: Option<MemoryBound>,
     /// Maximum calls of [`check`], accurate to 64.
@@ -82,6 +104,7 @@ impl Scope {
     fn interruption(&self, steps: u64) -> Option<Interruption> {
         let Bounds {
             stop,
+            gave_up,
             memory,
             steps: limit,
             stack_bytes,
@@ -89,6 +112,7 @@ impl Scope {
         if stop
             .as_ref()
             .is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || gave_up.as_ref().is_some_and(|gave_up| (gave_up.0)())
         {
             return Some(Interruption::Stopped);
         }
@@ -222,6 +246,16 @@ mod tests {
         let thread = std::thread::spawn(move || run(bounds, endless));
         stop.store(true, Ordering::Relaxed);
         assert_eq!(thread.join().unwrap(), Err(Interruption::Stopped));
+    }
+
+    #[test]
+    fn a_caller_that_gave_up_ends_an_endless_loop() {
+        let asked = AtomicBool::new(false);
+        let bounds = Bounds {
+            gave_up: Some(GaveUp::new(move || asked.swap(true, Ordering::Relaxed))),
+            ..Bounds::default()
+        };
+        assert_eq!(run(bounds, endless), Err(Interruption::Stopped));
     }
 
     #[test]

@@ -29,7 +29,11 @@ const LIMITS: ScriptLimits = ScriptLimits {
     memory_bytes: 64 << 20,
     output_bytes: 64 << 20,
     message_bytes: 4 << 20,
+    value_bytes: MAX_VALUE_BYTES,
 };
+/// Memory of the arguments of a call once they are read, and of its result. Enough for 4 MiB of rows of a table;
+/// 4 MiB of empty objects would take 800 MiB. Bytes.
+pub(crate) const MAX_VALUE_BYTES: u64 = 256 << 20;
 
 /// Parses and caches the helper modules of templates, and runs them.
 pub(crate) struct HelperModules {

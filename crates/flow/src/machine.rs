@@ -1,13 +1,17 @@
 //! A run as a state machine: takes a journal, and returns what to do next.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use platen_fault::Code;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::{CompiledFlow, model::Step, walk::Walk};
+use crate::{
+    CompiledFlow,
+    model::Step,
+    walk::{MAX_ITEMS_OF_RUN, Walk},
+};
 
 /// An event of a run. All events in order form its journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -210,6 +214,8 @@ pub(crate) struct LoopState {
     pub outputs: Vec<Option<Json>>,
     /// Number of leading items that are complete.
     pub first_open: usize,
+    /// Number of completed items, with those of the loops inside of them.
+    pub items_done: u64,
 }
 
 /// The state machine of a run.
@@ -218,7 +224,12 @@ pub struct Machine {
     pub(crate) flow: Arc<CompiledFlow>,
     pub(crate) records: BTreeMap<String, Record>,
     /// State of loops by path, so that each call need not start at their first item.
-    pub(crate) loops: HashMap<String, LoopState>,
+    pub(crate) loops: BTreeMap<String, LoopState>,
+    /// Number of items of the loops in steps of the outermost list that have ended. It follows from the journal, so
+    /// that a run reaches its limit at the same place after a restart.
+    pub(crate) items_done: u64,
+    /// Maximum number of items in all loops together.
+    pub(crate) max_items: u64,
     /// What expressions see. Outputs of steps stay in it once a step of the outermost list has ended.
     data: Json,
     /// Result of `now()` throughout the run, in seconds since 1970.
@@ -238,7 +249,9 @@ impl Machine {
         Self {
             flow,
             records: BTreeMap::new(),
-            loops: HashMap::new(),
+            loops: BTreeMap::new(),
+            items_done: 0,
+            max_items: MAX_ITEMS_OF_RUN,
             data: json!({"trigger": trigger, "run": run, "steps": {}}),
             started_unix_seconds,
             stopped: None,
@@ -316,7 +329,8 @@ impl Machine {
         self.records.entry(path).or_default()
     }
 
-    /// Decides what to do next.
+    /// Decides what to do next. May unwind where [`platen_document::work::check`] ends it; after that, the machine
+    /// takes nothing but [`Entry::Cancelled`] and [`Entry::TimedOut`].
     pub fn proceed(&mut self) -> Next {
         if let Some(finish) = &self.stopped {
             return Next {
@@ -332,5 +346,119 @@ impl Machine {
         next.finish = ended;
         self.data = data;
         next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run of `steps` whose loops have at most `max_items` items.
+    fn machine(steps: &Json, trigger: &Json, max_items: u64) -> Machine {
+        let source = json!({"kind": "flow", "key": "test", "name": "Test",
+            "trigger": {"type": "manual"}, "steps": steps});
+        let flow = crate::parse_flow(source.to_string().as_bytes()).expect("a flow");
+        let flow = crate::compile(flow).expect("a flow without mistakes");
+        let mut machine = Machine::new(Arc::new(flow), trigger.clone(), Json::Null, 0);
+        machine.max_items = max_items;
+        machine
+    }
+
+    /// A loop over `trigger` whose item is named as the loop is.
+    fn each(name: &str, steps: &Json) -> Json {
+        json!({"name": name, "type": "loop", "items": "trigger", "as": name, "steps": steps})
+    }
+
+    fn skipped(name: &str) -> Json {
+        json!({"name": name, "type": "piece", "piece": "test", "action": "echo",
+            "skipIf": "trigger"})
+    }
+
+    #[test]
+    fn the_items_of_all_loops_are_bounded_together() {
+        let trigger = json!([1, 2, 3, 4]);
+        let inner = each("inner", &json!([skipped("a")]));
+        let steps = json!([
+            each("outer", &json!([inner])),
+            each("last", &json!([skipped("b")]))
+        ]);
+        let ended = |max_items| machine(&steps, &trigger, max_items).proceed().finish;
+        // Four items with four inside of each, and then four.
+        let nulls = json!([null, null, null, null]);
+        assert_eq!(ended(24), Some(Finish::Succeeded(nulls)));
+        for (max_items, at, inside) in [
+            (23, "last", ""),
+            (19, "outer", ""),
+            (18, "outer", "outer[3].inner: "),
+        ] {
+            let Some(Finish::Failed { path, error }) = ended(max_items) else {
+                panic!("{max_items}: it did not fail");
+            };
+            assert_eq!((&*path, &*error.code), (at, "expression-failed"));
+            let message =
+                format!("{inside}the loops of a run have at most {max_items} items together");
+            assert_eq!(error.message, message);
+        }
+    }
+
+    #[test]
+    fn items_of_failed_loops_do_not_count() {
+        // The third item fails: a number is no list.
+        let mut fails = json!({"name": "fails", "type": "loop", "items": "outer",
+            "steps": [skipped("a")]});
+        fails["skipIf"] = json!("inner < 3");
+        let mut inner = each("inner", &json!([fails]));
+        inner["continueOnFailure"] = json!(true);
+        let steps = json!([each("outer", &json!([inner]))]);
+        // Two of the inner loop while it is traversed, and three of the outer one by then.
+        let ended = machine(&steps, &json!([1, 2, 3, 4]), 5).proceed().finish;
+        let Some(Finish::Succeeded(outputs)) = ended else {
+            panic!("{ended:?}");
+        };
+        let outputs = outputs.as_array().expect("a list");
+        assert_eq!(outputs.len(), 4);
+        for (index, output) in outputs.iter().enumerate() {
+            let message =
+                format!("outer[{index}].inner[2].fails: the items of the loop are not a list");
+            assert_eq!(output["error"]["message"], message);
+        }
+    }
+
+    #[test]
+    fn another_machine_counts_the_same_items() {
+        let inner = each("inner", &json!([skipped("a")]));
+        let say = json!({"name": "say", "type": "piece", "piece": "test", "action": "echo"});
+        let steps = json!([each("outer", &json!([inner, say]))]);
+        // Exactly what the loops have in the end.
+        let fresh = || machine(&steps, &json!([1, 2, 3]), 12);
+        let mut first = fresh();
+        let mut journal = Vec::new();
+        for item in 0..3 {
+            let next = first.proceed();
+            assert_eq!(next.commands.len(), 1);
+            let mut second = fresh();
+            journal
+                .iter()
+                .cloned()
+                .for_each(|entry| second.apply(entry));
+            assert_eq!(second.proceed(), next);
+            let inside = format!("outer[{item}].inner");
+            for machine in [&first, &second] {
+                let known: Vec<&str> = machine.loops.keys().map(String::as_str).collect();
+                assert_eq!(
+                    known,
+                    ["outer", inside.as_str()],
+                    "no loops of earlier items"
+                );
+            }
+            let entry = Entry::Succeeded {
+                path: format!("outer[{item}].say"),
+                output: json!(item),
+            };
+            first.apply(entry.clone());
+            journal.push(entry);
+        }
+        let finish = first.proceed().finish;
+        assert_eq!(finish, Some(Finish::Succeeded(json!([0, 1, 2]))));
     }
 }

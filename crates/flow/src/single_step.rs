@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::{
     model::{Action, BranchMode, Flow, Step},
     needs::{is_known, template_of},
+    walk::MAX_ITEMS,
 };
 
 impl Flow {
@@ -39,6 +40,33 @@ impl Flow {
         find(&self.steps, name).is_some_and(|step| step.continue_on_failure)
     }
 
+    /// Whether `path` names a step that waits for a callback, such as `approve` or `each[2].approve`.
+    #[must_use]
+    pub fn waits_for_callback(&self, path: &str) -> bool {
+        let mut lists = vec![self.steps.as_slice()];
+        let mut parts = path.split('.').peekable();
+        while let Some(part) = parts.next() {
+            let (name, index) = match part.split_once('[') {
+                Some((name, index)) => (name, Some(index)),
+                None => (part, None),
+            };
+            let mut known = lists.iter().copied().flatten();
+            let Some(step) = known.find(|step| step.name == name) else {
+                return false;
+            };
+            if parts.peek().is_none() {
+                let waits = matches!(step.action, Action::Wait { callback: true, .. });
+                return waits && index.is_none();
+            }
+            let is_item = index.is_some_and(is_index);
+            if is_item != matches!(step.action, Action::Loop { .. }) || index.is_some() != is_item {
+                return false;
+            }
+            lists = inner(&step.action);
+        }
+        false
+    }
+
     /// Names of all steps, at any depth.
     #[must_use]
     pub fn step_names(&self) -> HashSet<&str> {
@@ -46,6 +74,13 @@ impl Flow {
         add_names(&self.steps, &mut names);
         names
     }
+}
+
+/// Whether `text` is the rest of an item's number in a path, as a machine writes it: `2]`.
+fn is_index(text: &str) -> bool {
+    let number = text.strip_suffix(']');
+    let number = number.and_then(|digits| Some((digits, digits.parse::<usize>().ok()?)));
+    number.is_some_and(|(digits, number)| number < MAX_ITEMS && digits == number.to_string())
 }
 
 fn end_with(steps: &mut Vec<Step>, name: &str) -> bool {

@@ -1,8 +1,11 @@
 //! Traverses the steps of a flow with the state of a run, and collects what to do next.
 
-use std::sync::Arc;
+use std::{ops::Bound, sync::Arc};
 
-use platen_document::pattern::{Condition, Moment, Pattern};
+use platen_document::{
+    pattern::{Condition, Moment, Pattern},
+    work,
+};
 use platen_fault::Code;
 use serde_json::{Map, Value as Json, json};
 
@@ -13,7 +16,10 @@ use crate::{
 };
 
 /// Maximum number of items in a loop.
-const MAX_ITEMS: usize = 100_000;
+pub(crate) const MAX_ITEMS: usize = 100_000;
+/// Maximum number of items in all loops of a run together. Each item keeps an output in memory, also one whose steps
+/// were skipped, and loops in loops multiply.
+pub(crate) const MAX_ITEMS_OF_RUN: u64 = 1_000_000;
 
 /// Finds the step with a name, at any depth.
 pub(crate) fn find<'a>(steps: &'a [CompiledStep], name: &str) -> Option<&'a Step> {
@@ -38,6 +44,9 @@ pub(crate) struct Walk<'m> {
     /// Names of steps whose outputs stand in the data, and what stood there before, since the last step of the
     /// outermost list ended. Taking them back costs less than a copy of the data, which may be large.
     seen: Vec<(String, Option<Json>)>,
+    /// Number of completed items in what was traversed so far. Those of failed loops do not count: how many there are
+    /// depends on when the other items ended, which a restart forgets.
+    items_done: u64,
 }
 
 /// Progress of a step.
@@ -52,6 +61,7 @@ type Outcome = Result<Progress, Finish>;
 impl<'m> Walk<'m> {
     pub fn new(machine: &'m mut Machine) -> Self {
         Self {
+            items_done: machine.items_done,
             machine,
             next: Next::default(),
             seen: Vec::new(),
@@ -101,6 +111,7 @@ impl<'m> Walk<'m> {
                 // It is not walked again: what stands in the data stays, and states of its loops go.
                 self.seen.clear();
                 self.machine.loops.clear();
+                self.machine.items_done = self.items_done;
             }
         }
         let last = steps
@@ -314,7 +325,12 @@ impl<'m> Walk<'m> {
         let mut state = self.machine.loops.remove(path).unwrap_or_default();
         state.items = Some(Arc::clone(items));
         state.outputs.resize(items.len(), None);
+        let before = self.items_done;
+        self.items_done += state.items_done;
         let progress = self.items(items, steps, &mut state, (name, *parallel), path, data);
+        if matches!(progress, Ok(Progress::Failed(_))) {
+            self.items_done = before;
+        }
         self.machine.loops.insert(path.to_owned(), state);
         progress
     }
@@ -332,15 +348,30 @@ impl<'m> Walk<'m> {
         let mut index = state.first_open;
         while index < items.len() && open < parallel.max(1) {
             if state.outputs[index].is_none() {
+                // Items that need no task never leave this call, so the run may have to end within it.
+                work::check();
+                let before = self.items_done;
+                let prefix = format!("{path}[{index}].");
                 let outside = [name, "index"].map(|name| data.get_mut(name).map(Json::take));
                 data[name] = items[index].clone();
                 data["index"] = json!(index);
                 let kept = self.seen.len();
-                let progress = self.nested(steps, &format!("{path}[{index}]."), data);
+                let progress = self.nested(steps, &prefix, data);
                 self.forget(kept, data);
                 restore(data, [name, "index"], outside);
                 match progress? {
-                    Progress::Done(output) => state.outputs[index] = Some(output),
+                    Progress::Done(_) if self.items_done >= self.machine.max_items => {
+                        let most = self.machine.max_items;
+                        let message =
+                            format!("the loops of a run have at most {most} items together");
+                        return Ok(mistake(message));
+                    }
+                    Progress::Done(output) => {
+                        self.items_done += 1;
+                        state.items_done += self.items_done - before;
+                        state.outputs[index] = Some(output);
+                        self.drop_loops(&prefix);
+                    }
                     Progress::Open => open += 1,
                     failed @ Progress::Failed(_) => return Ok(failed),
                 }
@@ -355,6 +386,21 @@ impl<'m> Walk<'m> {
         }
         let outputs = state.outputs.iter().flatten().cloned().collect();
         Ok(Progress::Done(Json::Array(outputs)))
+    }
+
+    /// Drops the states of the loops in a completed item, which is not traversed again. Their items and outputs would
+    /// take memory until the end of the outermost loop.
+    fn drop_loops(&mut self, prefix: &str) {
+        let loops = &mut self.machine.loops;
+        let inside: Vec<String> = loops
+            .range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
+            .map(|(path, _)| path)
+            .take_while(|path| path.starts_with(prefix))
+            .cloned()
+            .collect();
+        for path in inside {
+            loops.remove(&path);
+        }
     }
 }
 

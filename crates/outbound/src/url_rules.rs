@@ -1,9 +1,10 @@
 //! Which URLs may be reached, by regular expressions: lists of what is allowed and what is denied.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use fancy_regex::{Regex, RegexBuilder};
 use ureq::http::Uri;
+use url::Host;
 
 /// Largest compiled part of an expression that has no look-around and no back-reference, in bytes.
 const MAX_COMPILED_BYTES: usize = 4 << 20;
@@ -54,11 +55,13 @@ fn verdict(rule: &Regex, url: &str) -> Option<bool> {
 }
 
 /// A URL without the name of a user, which could look like the host that an expression means, with its host in
-/// lower case, and without a dot behind it and the port of its scheme: both name the same host.
+/// lower case, an address in its usual form, and without a dot behind it and the port of its scheme: all of them
+/// name the same host.
 fn plain(uri: &Uri) -> String {
     let scheme = uri.scheme_str().unwrap_or_default();
     let host = uri.host().unwrap_or_default().to_ascii_lowercase();
     let host = host.strip_suffix('.').unwrap_or(&host);
+    let host = address(host).unwrap_or_else(|| host.to_owned());
     let default = match scheme {
         "http" => 80,
         _ => 443,
@@ -67,6 +70,20 @@ fn plain(uri: &Uri) -> String {
     let port = port.map(|port| format!(":{port}"));
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     format!("{scheme}://{host}{}{path}", port.unwrap_or_default())
+}
+
+/// The address that a host in another form of numbers means, such as `0xa9fea9fe`; resolvers take
+/// these forms, too.
+fn address(host: &str) -> Option<String> {
+    let address = match Host::parse(host).ok()? {
+        Host::Ipv4(address) => IpAddr::V4(address),
+        Host::Ipv6(address) => IpAddr::V6(address).to_canonical(),
+        Host::Domain(_) => return None,
+    };
+    Some(match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    })
 }
 
 fn compiled(list: &[String]) -> Result<Arc<[Regex]>, String> {
@@ -96,6 +113,22 @@ mod tests {
             let url = format!("https://{same}/").parse().unwrap();
             assert!(!denied.allows(&url, false), "{same}");
         }
+        let metadata = UrlRules::new(&list(".+"), &list(r"^http://169\.254\.")).unwrap();
+        for same in [
+            "169.254.169.254",
+            "2852039166",
+            "0xA9FEA9FE",
+            "0251.0376.0251.0376",
+            "169.254.43518",
+            "[::ffff:a9fe:a9fe]",
+        ] {
+            let url = format!("http://{same}/latest").parse().unwrap();
+            assert!(!metadata.allows(&url, false), "{same}");
+        }
+        let local = UrlRules::new(&list(r"^http://\[::1\]:80/$"), &[]).unwrap();
+        assert!(!local.allows(&"http://[0:0::1]/".parse().unwrap(), false));
+        let local = UrlRules::new(&list(r"^http://\[::1\]/$"), &[]).unwrap();
+        assert!(local.allows(&"http://[0:0::1]/".parse().unwrap(), false));
         for wrong in [
             "https://example.com/secret",
             "https://example.com:a@localhost/",

@@ -1,6 +1,8 @@
 //! `platen flow` as a user runs it.
 
 use std::{
+    io::{Read, Write},
+    net::TcpListener,
     path::PathBuf,
     process::{Command, Output},
 };
@@ -229,6 +231,46 @@ fn requests_reach_allowed_hosts_only() {
     );
     let message = report["error"]["error"]["message"].to_string();
     assert!(message.contains("allow-list"), "{message}");
+}
+
+/// A host that gives these answers one after the other, as JSON. Returns its address.
+fn host(answers: [&'static str; 2]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let mut head = Vec::<u8>::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0_u8];
+                stream.read_exact(&mut byte).expect("a request");
+                head.extend(byte);
+            }
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+                 Connection: close\r\n\r\n{answer}",
+                answer.len()
+            );
+            stream.write_all(answer.as_bytes()).expect("a reader");
+        }
+    });
+    address
+}
+
+#[test]
+fn code_gets_answers_as_they_came() {
+    let host = host(["\"abc\"", "1.10"]);
+    let source = "export default async (url, ctx) => {
+        const one = await ctx.fetch(url);
+        const two = await ctx.fetch(url);
+        return [await one.text(), await one.json(), await two.text(), await two.json()];
+    };";
+    let step = json!({"name": "code", "type": "code", "source": source,
+        "input": format!("http://{host}/")});
+    let more = ["--allow-host", host.as_str(), "--allow-private-addresses"];
+    let (code, report) = run(&flow(json!([step])), &more);
+    let expected = json!(["\"abc\"", "abc", "1.10", 1.1]);
+    assert_eq!((code, &report["output"]), (0, &expected), "{report}");
 }
 
 #[test]

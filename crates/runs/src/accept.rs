@@ -120,13 +120,14 @@ impl Dispatcher {
             return Err(Error::Draining);
         }
         let depth = self.ready.depth();
+        let waiting = depth.asynchronous + depth.parked_asynchronous;
         // In memory the lane is cut off at this length. Only then is the true length worth a query.
         let queued = match (lane, &self.fleet) {
-            (Lane::Async, Some(fleet)) => depth.asynchronous.max(fleet.queued()),
-            (Lane::Async, None) if depth.asynchronous >= self.settings.async_queue.min(4_096) => {
+            (Lane::Async, Some(fleet)) => waiting.max(fleet.queued()),
+            (Lane::Async, None) if waiting >= self.settings.async_queue.min(4_096) => {
                 self.store.counts().await?[0] as usize
             }
-            _ => depth.asynchronous,
+            _ => waiting,
         };
         match self.is_full(lane, queued) {
             Some(waiting) => Err(Error::Full { waiting }),

@@ -6,11 +6,11 @@ use platen_fault::{Code, Stage};
 use platen_script::Cancellation;
 use platen_storage::{
     Error as StoreError, Signal,
-    runs::{Claimed, Lane, Lease, RunState},
+    runs::{Claimed, Lane, Lease, RunState, Write},
 };
 
 use crate::{
-    Dispatcher,
+    Dispatcher, Error,
     answer::{Times, stopped},
     clock::now_ms,
     dispatcher::refused,
@@ -166,6 +166,19 @@ impl Dispatcher {
         }
         let flow = match self.flow_of(&run).await {
             Ok(flow) => flow,
+            Err(Error::Store(cause)) if !matches!(cause, StoreError::Panicked) => {
+                tracing::warn!(%cause, run = run.id, "the flow of a run was not read");
+                // It may be read at the next poll.
+                let write = Write {
+                    id: run.id,
+                    epoch: run.epoch,
+                    now_ms: crate::clock::now_ms(),
+                    records: None,
+                };
+                let _ = self.store.release(write).await;
+                self.ready.look_again();
+                return Err(Unclaimed::Gone);
+            }
             Err(error) => {
                 let message = format!("version {} cannot be run: {error}", run.version);
                 let ending = stopped(RunState::Failed, Code::InvalidFlow, &message);

@@ -1,31 +1,29 @@
 //! The app's side: reads and writes the stores, gives runs to slots, notifies callers.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
-use futures_core::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use platen_fault::Code;
-use platen_flow::{Entry, model::StoreScope};
+use platen_flow::model::StoreScope;
 use platen_script::Cancellation;
 use platen_storage::{
     DocumentStore, Error as StoreError, RunStore, Signal, StoreFuture,
     runs::{Ending, Lane, Queued, Run, RunFilter, RunState, Scope, Write},
 };
-use serde_json::Value as Json;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Answer, Depth, Error, Settings,
     answer::stopped,
     clock::{self, now_ms},
-    execution::Record,
     fault,
     fleet::Fleet,
     flow_cache::FlowCache,
@@ -36,6 +34,9 @@ use crate::{
 
 /// Worker name of the slots in this process, if it has the store alone.
 const EMBEDDED: &str = "embedded";
+
+/// Between the parts of a long deletion, in which other writes have their turn.
+const BETWEEN_PARTS: Duration = Duration::from_millis(50);
 
 /// How to stop a run that a slot executes.
 #[derive(Clone)]
@@ -69,6 +70,8 @@ pub struct Dispatcher {
 impl Dispatcher {
     /// Runs that are loaded from the store at once.
     pub(crate) const MAX_REFILL: u32 = 4_096;
+    /// Runs that are deleted at once: all writes behind them wait.
+    const MAX_PRUNED: u32 = 1_000;
 
     /// A dispatcher over these stores. It does nothing before [`Dispatcher::start`].
     #[must_use]
@@ -249,87 +252,6 @@ impl Dispatcher {
         }
     }
 
-    /// Ends a wait of a run from outside. `step` is optional if only one wait is open.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], also for a wrong token; [`Error::Ended`]; [`Error::Retry`] if more than
-    /// one wait is open.
-    pub fn call_back<'a>(
-        &'a self,
-        id: &'a str,
-        token: &'a str,
-        step: Option<String>,
-        payload: Json,
-    ) -> BoxFuture<'a, Result<(), Error>> {
-        Box::pin(async move {
-            let run = self.head(id).await?;
-            match run.token == token {
-                true if run.state.is_end() => return Err(Error::Ended),
-                true => {}
-                false => return Err(StoreError::NotFound.into()),
-            }
-            let state = loop {
-                // Before the journal is read, so that no callback goes unseen in between.
-                let seen = self.store.callbacks(id.to_owned()).await?;
-                let path = self.wait_to_end(id, step.as_deref()).await?;
-                let payload = payload.clone();
-                let entry = Entry::Resumed { path, payload };
-                let records = serde_json::to_vec(&[Record::now(entry)]).unwrap_or_default();
-                let (id, token) = (id.to_owned(), token.to_owned());
-                match self
-                    .store
-                    .call_back(id, token, Arc::from(records), seen)
-                    .await
-                {
-                    // Each time around, a callback of this run was stored.
-                    Err(StoreError::Called) => {}
-                    state => break state?,
-                }
-            };
-            fault::point("called-back");
-            if state == RunState::Queued {
-                let run = self.head(id).await?;
-                self.enqueue(queued(&run));
-            }
-            Ok(())
-        })
-    }
-
-    /// The wait that a callback ends: the one named, if it has not had its callback; else the only
-    /// open one.
-    async fn wait_to_end(&self, id: &str, step: Option<&str>) -> Result<String, Error> {
-        let (mut open, mut over) = (BTreeSet::new(), BTreeSet::new());
-        for record in self.journal(id).await? {
-            match record.entry {
-                Entry::Waiting {
-                    path,
-                    until_ms: None,
-                } => drop(open.insert(path)),
-                Entry::Resumed { path, .. } => drop(over.insert(path)),
-                _ => {}
-            }
-        }
-        if let Some(step) = step {
-            return match over.contains(step) {
-                true => Err(Error::Retry(format!("{step} was called back before"))),
-                // Its wait may not have been written yet.
-                false => Ok(step.to_owned()),
-            };
-        }
-        let open: Vec<String> = open.difference(&over).cloned().collect();
-        match <[String; 1]>::try_from(open) {
-            Ok([path]) => Ok(path),
-            Err(open) if open.is_empty() => Err(Error::Retry(
-                "no wait of the run is open: it was called back before, or has not come to a wait"
-                    .to_owned(),
-            )),
-            Err(open) => Err(Error::Retry(format!(
-                "{} waits are open; name one with `?step=`",
-                open.len()
-            ))),
-        }
-    }
-
     /// The source of a template, by its key or `KEY@VERSION`.
     pub(crate) async fn template(&self, name: &str) -> Result<Option<Arc<[u8]>>, StoreError> {
         let (key, version) = match name.split_once('@') {
@@ -379,47 +301,77 @@ impl Dispatcher {
                 now_ms: now_ms(),
                 records: None,
             };
-            // Fails for a run that has just ended; then nothing is left to release.
-            let released = self.store.release(write).await;
-            cancellation.cancel();
-            if let (Some(fleet), Ok(())) = (&self.fleet, released) {
-                fleet.offer(&id);
+            match self.store.release(write).await {
+                Ok(()) => {
+                    cancellation.cancel();
+                    if let Some(fleet) = &self.fleet {
+                        fleet.offer(&id);
+                    }
+                }
+                // It has just ended, or belongs to another worker.
+                Err(StoreError::Fenced | StoreError::Ended) => cancellation.cancel(),
+                // It still has the run: a cancelled one would end. It is resumed when its lease ends.
+                Err(error) => tracing::warn!(%error, run = id, "a run was not given back"),
             }
         }
     }
 
     /// Loads queued runs from the store into memory.
     pub(crate) async fn refill(&self) -> Result<(), Error> {
-        let found = self.store.queued(0, Self::MAX_REFILL).await?;
-        self.fill(found);
+        self.fill_from(|after| self.store.queued(after, Self::MAX_REFILL))
+            .await
+    }
+
+    /// Queues runs that `find` reads, those behind a number. Where all of a part are in memory,
+    /// held back by the limit of their flow, the next part may have others.
+    pub(crate) async fn fill_from<'s>(
+        &'s self,
+        find: impl Fn(u64) -> StoreFuture<'s, Vec<Queued>>,
+    ) -> Result<(), Error> {
+        let mut after = 0;
+        loop {
+            let found = find(after).await?;
+            let is_part = found.len() >= Self::MAX_REFILL as usize;
+            let last = found.last().map(|run| run.number);
+            let is_new = self.fill(found);
+            match last {
+                Some(number) if is_part && !is_new && self.ready.has_room() => after = number,
+                _ if is_part => break self.ready.expect_more(),
+                _ => break,
+            }
+        }
         Ok(())
     }
 
-    /// Queues runs that were found in the store. Services that find the same runs begin at
-    /// different ones, so that few of their claims collide.
-    pub(crate) fn fill(&self, mut found: Vec<Queued>) {
-        let is_part = found.len() >= Self::MAX_REFILL as usize;
+    /// Queues runs that were found in the store; returns whether one of them was not in memory.
+    /// Services that find the same runs begin at different ones, so that few of their claims
+    /// collide.
+    fn fill(&self, mut found: Vec<Queued>) -> bool {
         if self.fleet.is_some() && !found.is_empty() {
             let first = clock::now().subsec_nanos() as usize % found.len();
             found.rotate_left(first);
         }
+        let mut is_new = false;
         for queued in found {
-            self.ready.push(ReadyRun {
+            let pushed = self.ready.push(ReadyRun {
                 queued,
                 just_accepted: None,
             });
+            is_new |= pushed != Pushed::NotAdded;
         }
-        if is_part {
-            self.ready.expect_more();
-        }
+        is_new
     }
 
     /// Deletes runs that ended long ago.
     pub(crate) async fn prune(&self) {
         let kept_ms = self.settings.retention.as_millis() as u64;
         let before_ms = now_ms().saturating_sub(kept_ms);
-        // What fails now is deleted by a later sweep.
-        let _ = self.store.prune(before_ms, 1_000).await;
+        // What fails now is deleted later.
+        while let Ok(count) = self.store.prune(before_ms, Self::MAX_PRUNED).await
+            && count >= u64::from(Self::MAX_PRUNED)
+        {
+            tokio::time::sleep(BETWEEN_PARTS).await;
+        }
     }
 
     /// Queues runs again whose lease has expired or whose sleep is over; dead-letters those that
@@ -490,3 +442,6 @@ pub(crate) fn queued(run: &Run) -> Queued {
         deadline_ms: run.deadline_ms.filter(|_| run.started_ms.is_none()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,6 +34,8 @@ use crate::{
 const MAINTENANCE: Duration = Duration::from_secs(3);
 /// How long the right to start flows by their triggers lasts.
 const TRIGGERS: Duration = Duration::from_secs(5);
+/// How long the right to delete old runs lasts, which are looked for once a minute.
+const RETENTION: Duration = Duration::from_secs(90);
 /// How long a service is missing before its runs are taken from it: one that has lost its connection
 /// to the store connects again sooner.
 const MISSING: Duration = Duration::from_millis(1_500);
@@ -100,6 +102,11 @@ impl Fleet {
     /// Whether this service starts flows by their triggers for now.
     pub async fn has_triggers(&self) -> bool {
         self.lead("triggers", TRIGGERS).await
+    }
+
+    /// Whether this service deletes old runs for now.
+    pub async fn has_retention(&self) -> bool {
+        self.lead("retention", RETENTION).await
     }
 
     async fn lead(&self, work: &'static str, lease: Duration) -> bool {
@@ -268,14 +275,11 @@ fn queue(dispatcher: &Dispatcher, found: Vec<Queued>) {
 }
 
 /// Periodic work beside the heartbeats of this service; `polls` counts the calls.
-pub(crate) async fn poll(dispatcher: &Dispatcher, fleet: &Fleet, polls: u32, is_sweep: bool) {
+pub(crate) async fn poll(dispatcher: &Dispatcher, fleet: &Fleet, polls: u32) {
     clock::follow(dispatcher.store.now_ms());
     if fleet.lead("maintenance", MAINTENANCE).await {
         release_lost(fleet).await;
         let _ = dispatcher.reconcile().await;
-        if is_sweep {
-            dispatcher.prune().await;
-        }
     }
     let limit = |flow: &str| dispatcher.flow_cache.limit(flow);
     dispatcher.ready.retry_parked(limit);
@@ -343,10 +347,12 @@ async fn take_overdue(dispatcher: &Dispatcher, fleet: &Fleet) {
         return;
     }
     let before_ms = clock::now_ms().saturating_sub(OVERDUE_MS);
-    let found = fleet.peers.overdue(before_ms, Dispatcher::MAX_REFILL).await;
-    if let Ok(found) = found {
-        dispatcher.fill(found);
-    }
+    let overdue = |after| {
+        fleet
+            .peers
+            .overdue(before_ms, after, Dispatcher::MAX_REFILL)
+    };
+    let _ = dispatcher.fill_from(overdue).await;
 }
 
 /// Answers callers whose runs have answered at another service.

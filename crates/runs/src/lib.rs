@@ -8,6 +8,7 @@
 
 mod accept;
 mod answer;
+mod callbacks;
 mod channel;
 mod claim;
 mod clock;

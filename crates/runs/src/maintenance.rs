@@ -14,21 +14,42 @@ use crate::{
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Polls between two sweeps: once a minute, as sweeps read more rows.
 const POLLS_PER_SWEEP: u32 = 120;
+/// Interval between two looks for runs that are kept no longer.
+const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Extends the leases of this process until the dispatcher closes. A task of its own: no other work
+/// may delay it, as runs whose lease ends are executed a second time.
+pub(crate) async fn keep_leases(dispatcher: Arc<Dispatcher>) {
+    let interval = dispatcher.settings.heartbeat.max(POLL_INTERVAL);
+    loop {
+        tokio::time::sleep(interval).await;
+        heartbeat(&dispatcher).await;
+    }
+}
+
+/// Deletes old runs until the dispatcher closes. A task of its own, as it may have much to do.
+pub(crate) async fn keep_retention(dispatcher: Arc<Dispatcher>) {
+    loop {
+        tokio::time::sleep(RETENTION_INTERVAL).await;
+        let has_turn = match &dispatcher.fleet {
+            Some(fleet) => fleet.has_retention().await,
+            None => true,
+        };
+        if has_turn {
+            dispatcher.prune().await;
+        }
+    }
+}
 
 /// Runs until the dispatcher closes.
 pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
     let mut polls = 0_u32;
-    let polls_per_heartbeat =
-        (dispatcher.settings.heartbeat.as_millis() / POLL_INTERVAL.as_millis()).max(1) as u32;
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         polls = polls.wrapping_add(1);
-        if polls.is_multiple_of(polls_per_heartbeat) {
-            heartbeat(&dispatcher).await;
-        }
         let is_sweep = polls.is_multiple_of(POLLS_PER_SWEEP);
         match &dispatcher.fleet {
-            Some(fleet) => fleet::poll(&dispatcher, fleet, polls, is_sweep).await,
+            Some(fleet) => fleet::poll(&dispatcher, fleet, polls).await,
             None => poll(&dispatcher, is_sweep).await,
         }
         if is_sweep {
@@ -45,9 +66,6 @@ async fn poll(dispatcher: &Dispatcher, is_sweep: bool) {
     // The sweep finds queued rows whose entry in memory was lost, for whatever reason.
     if dispatcher.ready.needs_refill() || is_sweep {
         let _ = dispatcher.refill().await;
-    }
-    if is_sweep {
-        dispatcher.prune().await;
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Depth {
     pub asynchronous: usize,
     /// Held back by the concurrency limit of their flow.
     pub parked: usize,
+    /// Those of them that nobody waits for.
+    pub parked_asynchronous: usize,
 }
 
 #[derive(Default)]
@@ -72,10 +74,12 @@ struct State {
     /// For flows with a concurrency limit: how many run, and the runs that wait for one to end.
     running: HashMap<String, u32>,
     parked: HashMap<String, VecDeque<ReadyRun>>,
+    parked_asynchronous: usize,
     takes: u32,
     /// The store has queued runs that are not in memory.
     overflowed: bool,
-    /// The store may have a run whose client disconnected while it was accepted.
+    /// The store may have a run that is in no lane, such as one whose client disconnected while it
+    /// was accepted.
     abandoned: bool,
     /// Slots that wait for a run, by what they take.
     idle: HashMap<Takes, usize>,
@@ -160,6 +164,16 @@ impl ReadyQueue {
     /// The store has more queued runs than were pushed.
     pub fn expect_more(&self) {
         self.state().overflowed = true;
+    }
+
+    /// The store may have a queued run that is not in memory.
+    pub fn look_again(&self) {
+        self.state().abandoned = true;
+    }
+
+    /// Whether the asynchronous lane takes runs from the store.
+    pub fn has_room(&self) -> bool {
+        self.state().asynchronous.len() < MAX_ASYNC_READY
     }
 
     /// Waits for the next run. The slot calls [`ReadyQueue::claimed`] once the claim is under way
@@ -251,7 +265,7 @@ impl ReadyQueue {
         let flow = run.queued.flow.clone();
         state.left(&flow);
         if state.ids.insert(run.queued.id.clone()) {
-            state.parked.entry(flow).or_default().push_front(run);
+            state.park(run, VecDeque::push_front);
         }
     }
 
@@ -295,6 +309,7 @@ impl ReadyQueue {
             sync: state.sync.len(),
             asynchronous: state.asynchronous.len() + state.deferred.len(),
             parked: state.parked.values().map(VecDeque::len).sum(),
+            parked_asynchronous: state.parked_asynchronous,
         }
     }
 }
@@ -413,13 +428,28 @@ impl State {
         }
     }
 
+    /// Holds a run back. Its payload may wait for long, so it stays in the store alone.
+    fn park(&mut self, run: ReadyRun, add: fn(&mut VecDeque<ReadyRun>, ReadyRun)) {
+        if run.queued.lane == Lane::Async {
+            self.parked_asynchronous += 1;
+        }
+        let run = ReadyRun {
+            just_accepted: None,
+            ..run
+        };
+        add(self.parked.entry(run.queued.flow.clone()).or_default(), run);
+    }
+
     fn unpark(&mut self, flow: &str) -> Option<ReadyRun> {
         let parked = self.parked.get_mut(flow)?;
-        let run = parked.pop_front();
+        let run = parked.pop_front()?;
         if parked.is_empty() {
             self.parked.remove(flow);
         }
-        run
+        if run.queued.lane == Lane::Async {
+            self.parked_asynchronous -= 1;
+        }
+        Some(run)
     }
 
     fn lane(&mut self, run: &Queued) -> &mut VecDeque<ReadyRun> {
@@ -455,7 +485,7 @@ impl State {
                 *running += 1;
                 return Some(run);
             }
-            self.parked.entry(flow.clone()).or_default().push_back(run);
+            self.park(run, VecDeque::push_back);
         }
     }
 }

@@ -31,6 +31,10 @@ impl Dispatcher {
                 }
             }
             self.lifecycle.spawn(maintenance::run(Arc::clone(self)));
+            self.lifecycle
+                .spawn(maintenance::keep_leases(Arc::clone(self)));
+            self.lifecycle
+                .spawn(maintenance::keep_retention(Arc::clone(self)));
             self.lifecycle.spawn(triggers::run(Arc::clone(self)));
             Ok(())
         })

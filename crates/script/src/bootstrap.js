@@ -24,7 +24,7 @@
     new Settled((resolve, reject) => {
       const id = ++last;
       pending.set(id, [resolve, reject]);
-      queue[queue.length] = stringify({ t: "call", id, kind, body });
+      queue[queue.length] = stringify({ call: { id, kind, body } });
       pass();
     });
 
@@ -34,7 +34,7 @@
     return stringify(part) ?? String(part);
   };
   const log = (level) => (...parts) => {
-    send(stringify({ t: "log", level, text: parts.map(text).join(" ").slice(0, 8192) }));
+    send(stringify({ log: { level, text: parts.map(text).join(" ").slice(0, 8192) } }));
   };
   const logs = {
     debug: log("debug"),

@@ -194,7 +194,7 @@ fn module<'js>(
 /// Sends the output as JSON, or the failure.
 fn answer(channel: &Rc<RefCell<Channel>>, outcome: Result<String, Failure>) {
     let message = match outcome {
-        Ok(output) => format!("{{\"t\":\"done\",\"output\":{}}}", well_formed(&output)),
+        Ok(output) => format!("{{\"done\":{}}}", well_formed(&output)),
         Err(failure) => failed(&failure),
     };
     let mut channel = channel.borrow_mut();
@@ -207,7 +207,7 @@ fn answer(channel: &Rc<RefCell<Channel>>, outcome: Result<String, Failure>) {
 
 fn failed(failure: &Failure) -> String {
     let error = serde_json::to_string(failure).unwrap_or_else(|_| "{}".to_owned());
-    format!("{{\"t\":\"fail\",\"error\":{error}}}")
+    format!("{{\"fail\":{error}}}")
 }
 
 /// Runs the job; returns its output as JSON.

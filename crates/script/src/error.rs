@@ -72,6 +72,12 @@ pub enum Error {
         /// The limit, in bytes.
         limit_bytes: u64,
     },
+    /// The output, or the arguments of a call, would take too much memory as a value.
+    #[error("the output of code, or a call, would take more than {limit_bytes} bytes of memory")]
+    Value {
+        /// The limit, in bytes.
+        limit_bytes: u64,
+    },
     /// The cell's process failed.
     #[error("sandbox failed: {}", ending.describe())]
     Crashed {
@@ -100,7 +106,9 @@ impl Error {
             Self::CpuTime { limit_ms } => Code::CpuLimit(Stage::Code, u64::from(*limit_ms)),
             Self::Deadline { .. } => Code::Timeout(Stage::Code),
             Self::Memory { limit_bytes } => Code::MemoryLimit(Stage::Code, *limit_bytes),
-            Self::Output { limit_bytes } => Code::TooLarge(What::Output, *limit_bytes),
+            Self::Output { limit_bytes } | Self::Value { limit_bytes } => {
+                Code::TooLarge(What::Output, *limit_bytes)
+            }
             Self::Crashed { .. } => Code::BackendCrashed(Backend::Sandbox),
             Self::Input { limit_bytes } => Code::TooLarge(What::Input, *limit_bytes),
             Self::Jail(_) => Code::BackendUnavailable(Backend::Sandbox),

@@ -62,9 +62,10 @@ pub(crate) struct ExportCall<'a> {
 /// First byte of a message with bytecode; other messages are JSON.
 pub(crate) const BYTECODE: u8 = b'B';
 
-/// A message from the cell.
+/// A message from the cell: an object with one member, which names its kind. Were the name a member
+/// beside others, serde would keep all of them as a second tree before it makes the value.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "t", rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum FromCell {
     /// A log line.
     Log { level: String, text: String },
@@ -75,10 +76,10 @@ pub(crate) enum FromCell {
         #[serde(default)]
         body: Value,
     },
-    /// The code has finished.
-    Done { output: Value },
+    /// The code has finished, with this output.
+    Done(Value),
     /// The code has failed.
-    Fail { error: Failure },
+    Fail(Failure),
 }
 
 /// Why there is no output.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, MutexGuard};
+use platen_document::json_weight::of_text;
 use platen_jail::{Cell, Ending, Jail, Limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
@@ -15,7 +16,7 @@ use crate::{
     Cancellation, Error, Location, Prepared, Thrown,
     bytecode::{MIN_SOURCE_BYTES, NoCell},
     job::{BYTECODE, Failure, FailureKind, FromCell, Job, Work},
-    open_calls::OpenCalls,
+    open_calls::{OpenCalls, reply},
 };
 
 /// Maximum number of log lines kept of a run; further ones are dropped, so that a loop cannot fill
@@ -35,6 +36,9 @@ pub struct ScriptLimits {
     pub output_bytes: u64,
     /// Maximum size of a message, and so of the output, in bytes.
     pub message_bytes: u32,
+    /// Memory of a message once it is read, as [`platen_document::json_weight`] counts it, and of the
+    /// calls that are being answered together. Bytes.
+    pub value_bytes: u64,
 }
 
 impl Default for ScriptLimits {
@@ -45,6 +49,7 @@ impl Default for ScriptLimits {
             memory_bytes: 128 << 20,
             output_bytes: 16 << 20,
             message_bytes: 8 << 20,
+            value_bytes: 128 << 20,
         }
     }
 }
@@ -301,12 +306,11 @@ impl Runner {
         let lost = |_| Stop::Ending(Ending::Lost);
         let sender = cell.sender().map_err(lost)?;
         let _watched = settings.cancellation.watch(cell.killer().map_err(lost)?);
-        let open = OpenCalls::default();
+        let open = OpenCalls::new(settings.limits.value_bytes);
         std::thread::scope(|scope| {
             loop {
-                let message = cell.receive(deadline).map_err(Stop::Ending)?;
-                let parsed = serde_json::from_slice::<FromCell>(&message);
-                match parsed.map_err(|_| Stop::Ending(Ending::Crashed(0)))? {
+                let (message, weight) = receive(cell, &settings.limits, deadline)?;
+                match message {
                     FromCell::Log { level, text } => {
                         if log.len() < MAX_LOG_LINES {
                             log.push(LogLine { level, text });
@@ -314,19 +318,19 @@ impl Runner {
                     }
                     FromCell::Call { id, kind, body } => {
                         let call = Call { kind, body };
-                        let place = open.enter(deadline);
-                        let Some(place) = place else {
+                        let Some(mut place) = open.enter(weight, deadline) else {
                             return Err(Stop::Ending(cell.abandon(Ending::Deadline)));
                         };
                         let sender = &sender;
                         scope.spawn(move || {
                             let result = host.call(call, deadline);
-                            let _ = sender.send(&answer(id, result), deadline);
+                            place.release_memory();
+                            reply(sender, id, result, deadline);
                             drop(place);
                         });
                     }
-                    FromCell::Done { output } => return Ok(output),
-                    FromCell::Fail { error } => return Err(fail(error, script, settings)),
+                    FromCell::Done(output) => return Ok(output),
+                    FromCell::Fail(error) => return Err(fail(error, script, settings)),
                 }
             }
         })
@@ -337,6 +341,25 @@ impl Runner {
 pub(crate) enum Stop {
     Ending(Ending),
     Error(Error),
+}
+
+/// The next message of `cell`, and its weight. It is weighed before it is read, as memory may be a hundred times
+/// the text. A cell whose message is too heavy, or is none, is killed.
+pub(crate) fn receive(
+    cell: &mut Cell,
+    limits: &ScriptLimits,
+    deadline: Instant,
+) -> Result<(FromCell, u64), Stop> {
+    let message = cell.receive(deadline).map_err(Stop::Ending)?;
+    let (weight, limit_bytes) = (of_text(&message), limits.value_bytes);
+    if weight > limit_bytes {
+        cell.abandon(Ending::Output);
+        return Err(Stop::Error(Error::Value { limit_bytes }));
+    }
+    match serde_json::from_slice(&message) {
+        Ok(read) => Ok((read, weight)),
+        Err(_) => Err(Stop::Ending(cell.abandon(Ending::Crashed(0)))),
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -391,14 +414,6 @@ fn expand(seed: u64) -> [u32; 4] {
 fn fresh_seed() -> [u32; 4] {
     use std::hash::{BuildHasher, Hasher, RandomState};
     expand(RandomState::new().build_hasher().finish())
-}
-
-fn answer(id: u64, result: Result<Value, String>) -> Vec<u8> {
-    let message = match result {
-        Ok(value) => json!({"id": id, "ok": value}),
-        Err(reason) => json!({"id": id, "error": reason}),
-    };
-    message.to_string().into_bytes()
 }
 
 /// Converts a failure inside the cell to an error for the author of `script`.

@@ -13,7 +13,7 @@ use serde_json::{Value, value::RawValue};
 use crate::{
     Error, Prepared, Runner, Settings,
     job::{ExportCall, FromCell, Work},
-    run::{Stop, encode, fail, named},
+    run::{Stop, encode, fail, named, receive},
 };
 
 /// A loaded module. Concurrent calls wait for each other.
@@ -95,16 +95,16 @@ impl Session {
 
     fn answer(&self, cell: &mut Cell) -> Result<Value, Error> {
         let stop = loop {
-            let message = match cell.receive(self.deadline) {
-                Ok(message) => message,
-                Err(ending) => break Stop::Ending(ending),
+            let message = match receive(cell, &self.settings.limits, self.deadline) {
+                Ok((message, _)) => message,
+                Err(stop) => break stop,
             };
-            match serde_json::from_slice::<FromCell>(&message) {
-                Ok(FromCell::Done { output }) => return Ok(output),
-                Ok(FromCell::Fail { error }) => break fail(error, &self.script, &self.settings),
+            match message {
+                FromCell::Done(output) => return Ok(output),
+                FromCell::Fail(error) => break fail(error, &self.script, &self.settings),
                 // Console output has no reader here; its length is bounded.
-                Ok(FromCell::Log { .. }) => {}
-                Ok(FromCell::Call { .. }) | Err(_) => {
+                FromCell::Log { .. } => {}
+                FromCell::Call { .. } => {
                     break Stop::Ending(cell.abandon(platen_jail::Ending::Crashed(0)));
                 }
             }

@@ -162,7 +162,8 @@ fn limits(config: &Config) -> Limits {
 /// Unix sockets have no client address: all local processes count as one client.
 fn address(client: &Client) -> SocketAddr {
     match client {
-        Client::Tcp(address) => *address,
+        // A socket for both families has clients of IPv4, too, by other addresses.
+        Client::Tcp(address) => SocketAddr::new(address.ip().to_canonical(), address.port()),
         Client::Unix => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
     }
 }

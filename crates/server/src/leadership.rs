@@ -16,7 +16,11 @@ pub(crate) fn is_for_leader<B>(request: &Request<B>) -> bool {
         }
         "assets" => !matches!(*request.method(), Method::GET | Method::HEAD),
         "templates" => {
-            let reads = ["/validate", "/diff"].iter().any(|end| path.ends_with(end));
+            // `/templates/{key}/validate` and `/diff`. A template may have these names, too.
+            let mut parts = path.split('/').skip(3);
+            let last = (parts.next(), parts.next());
+            let reads = *request.method() == Method::POST
+                && matches!(last, (Some("validate" | "diff"), None));
             !reads && !matches!(*request.method(), Method::GET | Method::HEAD)
         }
         // Deferred requests are runs.
@@ -49,6 +53,9 @@ mod tests {
         assert!(asks("POST", "/templates") && asks("DELETE", "/templates/a"));
         assert!(asks("POST", "/templates/a/versions/1/restore"));
         assert!(!asks("GET", "/templates/a/preview.png") && !asks("POST", "/templates/a/validate"));
+        assert!(asks("PUT", "/templates/diff") && asks("DELETE", "/templates/validate"));
+        assert!(asks("PUT", "/templates/a/editors/diff") && asks("PUT", "/templates/a/diff"));
+        assert!(!asks("POST", "/templates/a/diff") && !asks("POST", "/templates/diff/validate"));
         assert!(
             asks("POST", "/webhooks/a/sync") && asks("GET", "/runs") && asks("PUT", "/pieces/a/1")
         );

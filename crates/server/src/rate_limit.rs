@@ -31,7 +31,7 @@ pub(crate) enum Client {
 
 impl Client {
     pub(crate) fn new(caller: &Caller, address: IpAddr) -> Self {
-        match (caller, address) {
+        match (caller, address.to_canonical()) {
             (Caller::Known(identity), _) => Self::Key(identity.number),
             (Caller::Anonymous, IpAddr::V4(address)) => {
                 Self::Address(u128::from(u32::from(address)))
@@ -212,6 +212,14 @@ mod tests {
         assert!(take(one, 0) && take(one, 0) && !take(one, 0));
         assert!(take(other, 0));
         assert!(!take(one, 10) && take(one, 31) && !take(one, 31));
+    }
+
+    #[test]
+    fn each_address_of_ipv4_is_a_client_however_it_connected() {
+        let of = |text: &str| Client::new(&Caller::Anonymous, text.parse().unwrap());
+        assert_ne!(of("::ffff:192.0.2.1"), of("::ffff:192.0.2.2"));
+        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::2"));
     }
 
     #[test]

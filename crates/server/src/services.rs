@@ -202,6 +202,8 @@ fn renderer(
     assets: AssetStore,
     metrics: &Arc<Metrics>,
 ) -> Arc<Renderer> {
+    let assets = Arc::new(assets);
+    assets.read_ahead();
     Arc::new(Renderer {
         engine: Arc::new(engine),
         templates,
@@ -210,7 +212,7 @@ fn renderer(
         metrics: Arc::clone(metrics),
         timeout: config.render_timeout(),
         assets_dir: config.assets_dir.clone(),
-        assets: Arc::new(assets),
+        assets,
     })
 }
 

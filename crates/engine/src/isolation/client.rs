@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_document::{Diagnostic, Host};
+use platen_document::{Diagnostic, Host, json_weight::of_text};
 use platen_fonts::FontSettings;
 use platen_jail::{Cell, Ending, Jail, Level, Limits, Options};
 use platen_render::{
@@ -19,7 +19,10 @@ use super::{
     wire::{self, Failure, Head, Task, encode_job},
     worker::kind,
 };
-use crate::{Engine, Error, helpers::module_of};
+use crate::{
+    Engine, Error,
+    helpers::{MAX_VALUE_BYTES, module_of},
+};
 
 /// Limits and sandbox level of renderings.
 #[derive(Clone, Debug)]
@@ -313,11 +316,14 @@ impl World<'_> {
             let host = self.engine.host(module.as_deref(), self.options);
             self.host.helpers = host.helpers;
         }
-        let value = match (&self.host.helpers, serde_json::from_slice(call)) {
-            (Some(helpers), Ok((name, arguments))) => {
-                let name: String = name;
-                helpers.call(&name, arguments)
-            }
+        // Weighed before they are read: a template of strangers makes the arguments.
+        let read = (of_text(call) <= MAX_VALUE_BYTES)
+            .then(|| serde_json::from_slice::<(String, Vec<serde_json::Value>)>(call));
+        let value = match (&self.host.helpers, read) {
+            (Some(helpers), Some(Ok((name, arguments)))) => helpers.call(&name, arguments),
+            (_, None) => Err(format!(
+                "its arguments would take more than {MAX_VALUE_BYTES} bytes of memory"
+            )),
             _ => Err("protocol violation".to_owned()),
         };
         let (mark, content) = match value {

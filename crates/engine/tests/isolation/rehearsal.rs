@@ -24,7 +24,7 @@ fn answer(kind: &str, worker: &dyn Worker) -> Vec<u8> {
 pub(super) fn rehearsals_succeed() {
     let said = answer(platen_script::KIND, &ScriptWorker::default());
     let said = String::from_utf8(said).expect("text");
-    assert!(said.starts_with(r#"{"t":"done""#), "{said}");
+    assert!(said.starts_with(r#"{"done":"#), "{said}");
     assert!(said.contains(r#""text":"3.50 EUR""#), "{said}");
     let kind = r#"render:{"folders":[],"system":false}"#;
     let worker = RenderWorker::of_kind(kind).expect("a worker");

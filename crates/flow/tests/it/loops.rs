@@ -1,5 +1,6 @@
 //! Loops: order of outputs, bounded parallelism, length.
 
+use platen_document::work::{self, Bounds, Interruption};
 use platen_flow::{Command, Entry, Finish};
 use serde_json::{Value as Json, json};
 
@@ -80,6 +81,24 @@ fn long_loops_end() {
         Ok(task.input["input"].clone())
     });
     assert_eq!(finish, Finish::Succeeded(json!(items)));
+}
+
+#[test]
+fn loops_without_tasks_end_with_the_bounds_of_their_work() {
+    let mut skipped = task("skipped", json!(1));
+    skipped["skipIf"] = json!("trigger");
+    let inner = json!({"name": "inner", "type": "loop", "items": "trigger", "steps": [skipped]});
+    let steps = json!([{"name": "outer", "type": "loop", "items": "trigger", "as": "row", "steps": [inner]}]);
+    let mut machine = machine(&steps, json!(vec![0; 500]));
+    let limit = 10_000;
+    let bounds = Bounds {
+        steps: Some(limit),
+        ..Bounds::default()
+    };
+    let ended = work::run(bounds, || machine.proceed());
+    assert_eq!(ended, Err(Interruption::Steps { limit }));
+    machine.apply(Entry::TimedOut);
+    assert_eq!(machine.proceed().finish, Some(Finish::TimedOut));
 }
 
 #[test]

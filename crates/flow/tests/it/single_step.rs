@@ -99,3 +99,55 @@ fn templates_of_steps_that_are_left_out_may_be_used() {
     assert!(flow.execute_only("first"));
     assert_eq!(flow.templates, ["invoice", "letter@2"]);
 }
+
+#[test]
+fn paths_of_waits_for_callbacks_are_known() {
+    let wait = |name: &str, callback: bool| match callback {
+        true => json!({"name": name, "type": "wait", "callback": true}),
+        false => json!({"name": name, "type": "wait", "delayMs": 5}),
+    };
+    let flow = of_steps(&json!([
+        task("before", json!(1)),
+        wait("approve", true),
+        wait("nap", false),
+        {"name": "each", "type": "loop", "items": "trigger.items", "steps": [
+            wait("signed", true),
+            {"name": "way", "type": "branch",
+                "branches": [{"when": "item > 1", "steps": [wait("large", true)]}],
+                "otherwise": [wait("small", true)]},
+        ]},
+    ]));
+    for path in [
+        "approve",
+        "each[0].signed",
+        "each[99999].signed",
+        "each[2].way.large",
+        "each[2].way.small",
+    ] {
+        assert!(flow.waits_for_callback(path), "{path}");
+    }
+    for path in [
+        "",
+        ".",
+        "before",
+        "nap",
+        "each",
+        "each[0]",
+        "each[0].way",
+        "signed",
+        "each.signed",
+        "each[].signed",
+        "each[00].signed",
+        "each[+1].signed",
+        "each[100000].signed",
+        "each[1.signed",
+        "each[1][1].signed",
+        "each[1].signed[1]",
+        "approve[0]",
+        "approve.approve",
+        "each[1].way[0].large",
+        "unknown",
+    ] {
+        assert!(!flow.waits_for_callback(path), "{path}");
+    }
+}

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::{
     ledger::Ledger,
     process::{ENDS, Service, steps},
+    waiting::wait_for,
 };
 
 #[test]
@@ -284,6 +285,50 @@ fn one_of_the_callbacks_that_come_at_the_same_moment_is_taken() {
             assert_eq!(ended["answer"]["body"], taken[0], "{ended:#}");
         }
     }
+}
+
+#[test]
+fn a_callback_ends_waits_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    service.publish(
+        "f",
+        &json!([
+            {"name": "approve", "type": "wait", "callback": true},
+            {"name": "verify", "type": "code", "source": "export default () => 'verified';"},
+            {"name": "each", "type": "loop", "items": "trigger.body.items", "steps": [
+                {"name": "sign", "type": "wait", "callback": true},
+            ]},
+            {"name": "reply", "type": "respond", "body": "{{ steps.verify.output }}"},
+        ]),
+    );
+    let body = json!({"items": [0, 1, 2, 3, 4, 5]});
+    let id = service.post("/webhooks/f", &body).json()["run"].clone();
+    let id = id.as_str().unwrap();
+    service.until(id, &["waiting"]);
+    let path = format!("/runs/{id}/callback/{}", token_of(folder.path(), id));
+    for step in ["verify", "reply", "each", "unknown", "each[1].unknown"] {
+        let refused = service.post(&format!("{path}?step={step}"), &json!("forged"));
+        assert_eq!(refused.status, 400, "{step} {refused:?}");
+    }
+    // Those that come before their waits are kept, but not without end.
+    let long = json!("x".repeat(4 << 20));
+    for item in 0..6 {
+        let early = service.post(&format!("{path}?step=each[{item}].sign"), &long);
+        assert_eq!(early.status == 202, item < 4, "{item} {}", early.status);
+    }
+    assert_eq!(service.post(&path, &json!({})).status, 202);
+    for item in [4, 5] {
+        wait_for(|| {
+            let called = service.post(&format!("{path}?step=each[{item}].sign"), &json!({}));
+            match called.status {
+                202 => Ok(()),
+                status => Err(format!("{item}: {status}")),
+            }
+        });
+    }
+    let ended = service.until(id, &["succeeded"]);
+    assert_eq!(ended["answer"]["body"], "verified", "{ended:#}");
 }
 
 /// Only the flow itself knows its token; the test reads the database.

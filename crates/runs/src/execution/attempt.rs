@@ -15,6 +15,7 @@ use platen_flow::{
 
 use super::{
     capacity::StepThread,
+    step_error::timed_out,
     task::{StepExecutor, StepResult},
 };
 use crate::clock::now;
@@ -29,9 +30,12 @@ pub(super) struct Attempt {
 
 impl StepExecutor<'_> {
     pub(super) fn attempt(&self, step: &Step, task: Task) -> Attempt {
+        let mut is_late = false;
         if let Some(not_before_ms) = task.not_before_ms {
             let pause = Duration::from_millis(not_before_ms).saturating_sub(now());
-            self.cancel.sleep(pause);
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            self.cancel.sleep(pause.min(left));
+            is_late = pause >= left;
         }
         let span = tracing::info_span!(
             "step",
@@ -43,7 +47,10 @@ impl StepExecutor<'_> {
         );
         let _within = span.enter();
         let started = Instant::now();
-        let act = std::panic::AssertUnwindSafe(|| self.run(step, &task));
+        let act = std::panic::AssertUnwindSafe(|| match is_late {
+            true => Err(timed_out()),
+            false => self.run(step, &task),
+        });
         let result = std::panic::catch_unwind(act)
             .unwrap_or_else(|_| Err(StepError::new(Code::InternalError, "the step panicked")));
         if let Err(error) = &result {

@@ -1,8 +1,10 @@
 //! The built-in piece `csv`.
 
+use std::collections::HashSet;
+
 use platen_document::json_weight;
 use platen_flow::StepError;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::builtin_actions::{Input, as_text, bounded, unknown, wrong};
 
@@ -69,6 +71,10 @@ impl Rows {
 fn parse_csv(text: &str, separator: char) -> Result<Json, StepError> {
     let mut rows = Rows::default();
     let (mut field, mut quoted) = (String::new(), false);
+    // Whether this row has a quote: `""` alone is a row with an empty field, an empty line is none.
+    let mut has_quote = false;
+    // UTF-8 of Excel begins with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
@@ -77,9 +83,11 @@ fn parse_csv(text: &str, separator: char) -> Result<Json, StepError> {
                 field.push('"');
             }
             '"' if quoted => quoted = false,
-            '"' if field.is_empty() => quoted = true,
+            '"' if field.is_empty() => (quoted, has_quote) = (true, true),
             '\r' if !quoted && letters.peek() == Some(&'\n') => {}
+            '\n' if !quoted && !has_quote && field.is_empty() && rows.fields.is_empty() => {}
             '\n' if !quoted => {
+                has_quote = false;
                 rows.field(&mut field)?;
                 rows.end()?;
             }
@@ -90,7 +98,7 @@ fn parse_csv(text: &str, separator: char) -> Result<Json, StepError> {
     if quoted {
         return Err(wrong("a quoted field is not closed"));
     }
-    if !rows.fields.is_empty() || !field.is_empty() {
+    if has_quote || !rows.fields.is_empty() || !field.is_empty() {
         rows.field(&mut field)?;
         rows.end()?;
     }
@@ -98,11 +106,13 @@ fn parse_csv(text: &str, separator: char) -> Result<Json, StepError> {
 }
 
 fn write_csv(rows: &[Json], separator: char) -> Result<String, StepError> {
-    let names: Vec<&String> = rows
-        .first()
-        .and_then(Json::as_object)
-        .map(|row| row.keys().collect())
-        .unwrap_or_default();
+    // Those of all rows, in the order in which they come first: a row may leave out what it lacks.
+    let (mut names, mut known) = (Vec::new(), HashSet::new());
+    for name in rows.iter().filter_map(Json::as_object).flat_map(Map::keys) {
+        if known.insert(name) {
+            names.push(name);
+        }
+    }
     let quote = |text: &str| {
         let special = |letter: char| letter == separator || "\"\r\n".contains(letter);
         if text.contains(special) {

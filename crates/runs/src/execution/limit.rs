@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_document::work::{self, Bounds};
+use platen_document::work::{self, Bounds, GaveUp};
 use platen_fault::Code;
 use platen_flow::StepError;
 use platen_script::Cancellation;
@@ -95,6 +95,15 @@ impl Limit {
         done.map_err(|_| self.or(timed_out()))
     }
 
+    /// Bounds of work on untrusted data that begins too often for the thread of [`Limit::bounded`].
+    pub(super) fn bounds(&self) -> Bounds {
+        let limit = self.clone();
+        Bounds {
+            gave_up: Some(GaveUp::new(move || limit.check().is_err())),
+            ..Bounds::default()
+        }
+    }
+
     /// Runs `work` on its own thread and waits for it until the step must stop. Work that cannot be
     /// interrupted ends by its own limits; its result is dropped then.
     ///
@@ -137,6 +146,8 @@ impl Limit {
 
 #[cfg(test)]
 mod tests {
+    use platen_document::work::Interruption;
+
     use super::*;
 
     fn limit(left: Duration) -> Limit {
@@ -171,6 +182,21 @@ mod tests {
         });
         assert_eq!(ended, Err(cancelled()));
         assert_eq!(limit.bounded(|_| ()), Err(cancelled()));
+    }
+
+    #[test]
+    fn work_without_a_thread_beside_it_ends_as_well() {
+        let late = limit(Duration::from_millis(60));
+        let flag = Arc::default();
+        let ended = work::run(late.bounds(), || endless(&flag));
+        assert_eq!(ended, Err(Interruption::Stopped));
+        assert!(late.left().is_zero());
+        let cancelled = limit(LONG);
+        let bounds = cancelled.bounds();
+        assert_eq!(work::run(bounds.clone(), work::look), Ok(()));
+        cancelled.cancel.cancel();
+        let ended = work::run(bounds, || endless(&flag));
+        assert_eq!(ended, Err(Interruption::Stopped));
     }
 
     #[test]

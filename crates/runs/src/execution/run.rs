@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_document::json_weight::of_value;
+use platen_document::{
+    json_weight::of_value,
+    work::{self, Bounds},
+};
 use platen_fault::Code;
 use platen_flow::{Command, Entry, Finish, Machine, StepError, Task, model::Step};
 use platen_script::Cancellation;
@@ -116,6 +119,7 @@ impl FlowRunner {
         let mut run_executor = RunExecutor {
             held: self.capacity.hold(trigger_bytes, entries_bytes, &limit),
             capacity: &self.capacity,
+            bounds: limit.bounds(),
             waits: waits.collect(),
             machine,
             journal,
@@ -149,6 +153,8 @@ struct RunExecutor<'j> {
     machine: Machine,
     held: Held,
     capacity: &'j Capacity,
+    /// Ends a traversal of the flow with the run: loops over what strangers send may take far longer than it.
+    bounds: Bounds,
     journal: &'j mut dyn Journal,
     options: &'j RunOptions,
     started: Instant,
@@ -178,7 +184,11 @@ impl RunExecutor<'_> {
             } else if self.options.cancel.is_cancelled() {
                 self.record_entry(Entry::Cancelled)?;
             }
-            let next = self.machine.proceed();
+            let bounds = self.bounds.clone();
+            let Ok(next) = work::run(bounds, || self.machine.proceed()) else {
+                // The run's time is over or it is cancelled, which is recorded now.
+                continue;
+            };
             if let Some(finish) = next.finish {
                 return Ok(Progress::Ended(finish));
             }

@@ -17,7 +17,7 @@ use platen_outbound::Outbound;
 use platen_script::{
     Call, Cancellation, Host, LogLine, Prepared, RunnerSource, ScriptLimits, Settings,
 };
-use serde_json::{Value as Json, json, value::RawValue};
+use serde_json::{Value as Json, value::RawValue};
 use sha2::{Digest, Sha256};
 
 use super::{Limit, Tools, builtin_actions};
@@ -284,7 +284,10 @@ impl StepExecutor<'_> {
             .map_err(|detail| StepError::new(Code::BackendUnavailable(Backend::Sandbox), detail))?;
         let input = RawValue::from_string(input.to_string())
             .map_err(|error| StepError::new(Code::InvalidInput, error.to_string()))?;
-        let mut limits = ScriptLimits::default();
+        let mut limits = ScriptLimits {
+            value_bytes: builtin_actions::MAX_OUTPUT_BYTES,
+            ..ScriptLimits::default()
+        };
         let left = self.deadline.saturating_duration_since(Instant::now());
         limits.wall_ms = limits.wall_ms.min(left.as_millis() as u64);
         if let Some(timeout_ms) = step.timeout_ms {
@@ -342,11 +345,7 @@ impl Host for StepExecutor<'_> {
         let operation = match call.kind.as_str() {
             "fetch" => {
                 let limit = self.limit_of_call(deadline.min(Instant::now() + HTTP_TIMEOUT));
-                let answer = self.request(&call.body, None, &limit).map_err(message)?;
-                let body = text_of(&answer["body"]);
-                return Ok(json!({
-                    "status": answer["status"], "headers": answer["headers"], "body": body,
-                }));
+                return self.fetch(&call.body, &limit).map_err(message);
             }
             "render" => {
                 let definition = &call.body["definition"];

@@ -347,6 +347,46 @@ fn loops_in_loops_take_no_more_threads_than_one() {
     );
 }
 
+/// A flow that adds, and then skips a step in each item of a loop in a loop. To skip it takes a sum of all items: with
+/// thousands of them, the loops have too many items only after far more time than the tests give.
+fn endless_walk(timeout_ms: u64) -> (Json, RunOptions) {
+    let add = json!({"name": "add", "type": "piece", "piece": "math", "action": "add",
+        "input": {"a": 1, "b": 2}});
+    let skipped = json!({"name": "skipped", "type": "store", "operation": "put", "key": "k",
+        "value": 1, "skipIf": "trigger|sum"});
+    let inner = json!({"name": "inner", "type": "loop", "items": "trigger", "steps": [skipped]});
+    let outer = json!({"name": "outer", "type": "loop", "items": "trigger", "as": "row",
+        "steps": [inner]});
+    let flow = json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "manual"},
+        "timeoutMs": timeout_ms, "steps": [add, outer]});
+    let options = RunOptions {
+        trigger: json!(vec![1; 3_000]),
+        ..RunOptions::default()
+    };
+    (flow, options)
+}
+
+#[test]
+fn loops_whose_steps_are_skipped_end_with_the_time_of_their_run() {
+    let (flow, options) = endless_walk(200);
+    let report = world().run_with(&flow, options, &mut NoJournal);
+    assert_eq!(report.progress.finish(), Some(&Finish::TimedOut));
+}
+
+#[test]
+fn loops_whose_steps_are_skipped_end_with_their_run() {
+    let mut journal = CancelOnStart {
+        cancel: Cancellation::default(),
+        waiter: Mutex::default(),
+    };
+    let (flow, mut options) = endless_walk(600_000);
+    options.cancel = journal.cancel.clone();
+    let report = world().run_with(&flow, options, &mut journal);
+    assert_eq!(report.progress.finish(), Some(&Finish::Cancelled));
+    let waiter = journal.waiter.lock().unwrap().take();
+    waiter.unwrap().join().unwrap();
+}
+
 #[test]
 fn an_answer_with_a_file_that_is_none_fails_its_step() {
     for (file, is_good) in [

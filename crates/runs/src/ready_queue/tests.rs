@@ -1,5 +1,7 @@
 //! The ready queue without slots.
 
+use std::sync::Arc;
+
 use super::*;
 
 fn run(id: &str) -> ReadyRun {
@@ -12,6 +14,20 @@ fn run(id: &str) -> ReadyRun {
             deadline_ms: None,
         },
         just_accepted: None,
+    }
+}
+
+fn just_accepted() -> JustAccepted {
+    let source = br#"{"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "webhook"},
+        "steps": [{"name": "reply", "type": "respond", "body": "{{ trigger }}"}]}"#;
+    JustAccepted {
+        flow: Arc::new(FlowVersion::read(Arc::from(&source[..]), 1).unwrap()),
+        trace: None,
+        trigger: Arc::from(&b"{}"[..]),
+        created_ms: 0,
+        token: String::new(),
+        ingress_us: 0,
+        accepted: std::time::Instant::now(),
     }
 }
 
@@ -95,4 +111,34 @@ fn a_run_whose_client_disconnected_is_looked_for_in_the_store() {
     assert!(queue.needs_refill() && !queue.needs_refill());
     queue.push(run("a"));
     assert_eq!(queue.depth().asynchronous, 1);
+}
+
+#[test]
+fn runs_that_are_held_back_count_and_hold_no_payload() {
+    let queue = ReadyQueue::default();
+    for (id, lane) in [
+        ("a", Lane::Async),
+        ("b", Lane::Async),
+        ("c", Lane::Sync),
+        ("d", Lane::Sync),
+    ] {
+        let mut run = run(id);
+        run.queued.lane = lane;
+        run.just_accepted = Some(just_accepted());
+        queue.push(run);
+    }
+    let next = || queue.state().next(Takes::Flows, &|_: &str| Some(1));
+    let first = next().unwrap();
+    assert!(first.just_accepted.is_some());
+    assert!(next().is_none());
+    let depth = queue.depth();
+    assert_eq!((depth.parked, depth.parked_asynchronous), (3, 2));
+    assert_eq!((depth.sync, depth.asynchronous), (0, 0));
+    let is_kept = |run: &ReadyRun| run.just_accepted.is_some();
+    assert!(!queue.state().parked["f"].iter().any(is_kept));
+    for _ in 0..3 {
+        queue.done("f");
+        assert!(next().unwrap().just_accepted.is_none());
+    }
+    assert_eq!(queue.depth(), Depth::default());
 }

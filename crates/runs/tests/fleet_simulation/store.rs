@@ -160,11 +160,11 @@ impl RunStore for Handle {
         })
     }
 
-    fn queued(&self, _: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>> {
+    fn queued(&self, after: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>> {
         let rows = self.database.tables.lock().queued.len().min(limit as usize);
         let cost = self.scan() + ROW * rows as f64;
         self.read("refill", cost, move |tables| {
-            Ok(tables.queued_before(u64::MAX, limit))
+            Ok(tables.queued_before(u64::MAX, after, limit))
         })
     }
 
@@ -302,11 +302,11 @@ impl Peers for Handle {
         })
     }
 
-    fn overdue(&self, before_ms: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>> {
+    fn overdue(&self, before_ms: u64, after: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>> {
         let rows = self.database.tables.lock().queued.len().min(limit as usize);
         let cost = self.scan() + ROW * rows as f64;
         self.read("overdue", cost, move |tables| {
-            Ok(tables.queued_before(before_ms, limit))
+            Ok(tables.queued_before(before_ms, after, limit))
         })
     }
 

@@ -236,11 +236,12 @@ impl Tables {
     }
 
     /// Queued runs that were accepted before, oldest first.
-    pub fn queued_before(&self, before_ms: u64, limit: u32) -> Vec<Queued> {
+    pub fn queued_before(&self, before_ms: u64, after: u64, limit: u32) -> Vec<Queued> {
         let queued = self.queued.iter().copied();
         let queued = queued.filter(|place| self.rows[*place].run.created_ms < before_ms);
-        let queued = queued.take(limit as usize);
-        queued.map(|place| self.entry(place)).collect()
+        let queued = queued.map(|place| self.entry(place));
+        let queued = queued.filter(|entry| entry.number > after);
+        queued.take(limit as usize).collect()
     }
 
     pub fn queued_among(&self, ids: &[String]) -> Vec<Queued> {

@@ -1,6 +1,12 @@
 //! Calls from scripts to their owner.
 
-use std::{sync::Mutex, time::Instant};
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use platen_script::{Call, Error, Host};
 use serde_json::{Value, json};
@@ -36,6 +42,62 @@ pub fn calls_reach_the_host() {
         .collect();
     assert_eq!(log, [("info", "one {\"two\":2}"), ("warn", "three")]);
     assert_eq!(shop.0.lock().expect("no panic").len(), 4);
+}
+
+/// A host whose answers have this body.
+struct Says(String);
+
+impl Host for Says {
+    fn call(&self, _: Call, _: Instant) -> Result<Value, String> {
+        Ok(json!({"status": 200, "headers": {}, "body": self.0}))
+    }
+}
+
+pub fn bodies_stay_as_they_are() {
+    let runner = runner();
+    let code = "export default async (input, ctx) => {\n  const answer = await ctx.fetch('https://a.example');\n  return [await answer.text(), await answer.json()];\n}";
+    for (body, value) in [("\"abc\"", json!("abc")), ("1.10", json!(1.1))] {
+        let host = Says(body.to_owned());
+        let outcome = run_with(&runner, "step.js", code, json!(null), &host);
+        assert_eq!(outcome.result.expect("an output"), json!([body, value]));
+    }
+}
+
+pub fn long_answers_are_refused() {
+    let runner = runner();
+    let code = "export default async (input, ctx) => {\n  try { await ctx.fetch('https://a.example') } catch (error) { return error.message }\n}";
+    let host = Says("x".repeat(1 << 20));
+    let outcome = run_with(&runner, "step.js", code, json!(null), &host);
+    let said = outcome.result.expect("an output");
+    assert_eq!(said, "the answer is too long for code");
+}
+
+pub fn heavy_calls_take_turns() {
+    /// How many calls it answers, and how many at most at a time.
+    #[derive(Default)]
+    struct Counter(AtomicUsize, AtomicUsize);
+    impl Host for Counter {
+        fn call(&self, _: Call, _: Instant) -> Result<Value, String> {
+            let open = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+            self.1.fetch_max(open, Ordering::SeqCst);
+            // Models another side that takes its time, so that calls could be open together.
+            std::thread::sleep(Duration::from_millis(100));
+            self.0.fetch_sub(1, Ordering::SeqCst);
+            Ok(json!("kept"))
+        }
+    }
+    let runner = runner();
+    // A hundred thousand numbers take 11 MB, and all calls may take 16 MiB.
+    for (numbers, most) in [("1e5", 1..=1_usize), ("1", 2..=4)] {
+        let counter = Counter::default();
+        let code = format!(
+            "export default async (input, ctx) => {{\n  const key = new Array({numbers}).fill(0);\n  const calls = [1, 2, 3, 4].map(() => ctx.store.get(key));\n  return new Set(await Promise.all(calls)).size;\n}}"
+        );
+        let outcome = run_with(&runner, "step.js", &code, json!(null), &counter);
+        assert_eq!(outcome.result.expect("an output"), json!(1));
+        let found = counter.1.into_inner();
+        assert!(most.contains(&found), "{numbers}: {found}");
+    }
 }
 
 pub fn thousands_of_calls_at_once_are_answered() {

@@ -33,6 +33,7 @@ fn settings() -> Settings {
             memory_bytes: 32 << 20,
             output_bytes: 2 << 20,
             message_bytes: 1 << 20,
+            value_bytes: 16 << 20,
         },
         ..Settings::default()
     }
@@ -167,12 +168,14 @@ enum Fate {
     /// By memory or CPU time, whichever is exhausted first.
     Exhausted,
     Output,
+    /// Its output takes too much memory once it is read.
+    Value,
     Thrown(&'static str),
     Gives(&'static str),
     Stuck,
 }
 
-const ABUSE: [(&str, &str, Fate); 26] = [
+const ABUSE: [(&str, &str, Fate); 27] = [
     (
         "null is thrown",
         "export default () => { throw null; }",
@@ -249,6 +252,11 @@ const ABUSE: [(&str, &str, Fate); 26] = [
         Fate::Output,
     ),
     (
+        "output of 400 kB that takes 20 MB as a value",
+        "export default () => new Array(2e5).fill(0)",
+        Fate::Value,
+    ),
+    (
         "log flood",
         "export default (i, ctx) => { for (;;) ctx.log('x'.repeat(1000)); }",
         Fate::Output,
@@ -313,6 +321,7 @@ fn abuse_ends_as_it_must() {
             (Err(Error::CpuTime { .. }), Fate::CpuTime | Fate::Exhausted)
             | (Err(Error::Memory { .. }), Fate::Memory | Fate::Exhausted)
             | (Err(Error::Output { .. }), Fate::Output | Fate::Exhausted)
+            | (Err(Error::Value { .. }), Fate::Value)
             | (Err(Error::Stuck), Fate::Stuck) => true,
             (Err(Error::Thrown { thrown }), Fate::Thrown(class)) => {
                 class.is_empty() || thrown.name == class
@@ -411,7 +420,7 @@ fn long_sources_are_compiled_once() {
     assert_eq!((place.file.as_str(), place.line), ("bundle.js", 602));
 }
 
-const TESTS: [(&str, fn()); 12] = [
+const TESTS: [(&str, fn()); 15] = [
     (
         "long_sources_are_compiled_once",
         long_sources_are_compiled_once,
@@ -444,6 +453,9 @@ const TESTS: [(&str, fn()); 12] = [
         "halves_of_characters_end_no_cell",
         calls::halves_of_characters_end_no_cell,
     ),
+    ("bodies_stay_as_they_are", calls::bodies_stay_as_they_are),
+    ("long_answers_are_refused", calls::long_answers_are_refused),
+    ("heavy_calls_take_turns", calls::heavy_calls_take_turns),
     ("escape_probes_fail_here_too", escape_probes_fail_here_too),
 ];
 

@@ -273,6 +273,17 @@ impl AssetStore {
         }
     }
 
+    /// Reads the list of all in the background, so that the fonts are known should the store be away
+    /// before the first template asks for one.
+    pub(crate) fn read_ahead(self: &Arc<Self>) {
+        let this = Arc::clone(self);
+        self.runtime.spawn(async move {
+            if let Err(error) = this.recent().await {
+                tracing::warn!(%error, "the list of assets was not read");
+            }
+        });
+    }
+
     /// Notes whether the store answers.
     fn heard<T>(&self, answer: Result<T, Error>) -> Result<T, Error> {
         if answer.as_ref().is_err_and(is_away) {

@@ -1,6 +1,9 @@
 //! Assets of a store that does not answer.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use platen_storage::{DocumentPage, Labels, StoreFuture};
 use tokio::runtime::Runtime;
@@ -107,14 +110,30 @@ impl DocumentStore for TwoAssets {
     }
 }
 
+fn two_assets(runtime: &Runtime) -> (Arc<TwoAssets>, Arc<AssetStore>) {
+    let store = Arc::new(TwoAssets::default());
+    let _within = runtime.enter();
+    let assets = AssetStore::new(Arc::clone(&store) as Arc<dyn DocumentStore>, None);
+    (store, Arc::new(assets))
+}
+
+#[test]
+fn fonts_are_known_before_a_template_asks() {
+    let runtime = Runtime::new().unwrap();
+    let (store, assets) = two_assets(&runtime);
+    assets.read_ahead();
+    while assets.all.lock().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    store.is_away.store(true, Ordering::Relaxed);
+    assert_eq!(assets.read_fonts("house"), Ok(vec!["font@1".to_owned()]));
+    assert_eq!(assets.read_asset("logo"), Err(Unread));
+}
+
 #[test]
 fn versions_of_the_cache_are_found_while_the_store_is_away() {
     let runtime = Runtime::new().unwrap();
-    let store = Arc::new(TwoAssets::default());
-    let assets = {
-        let _within = runtime.enter();
-        AssetStore::new(Arc::clone(&store) as Arc<dyn DocumentStore>, None)
-    };
+    let (store, assets) = two_assets(&runtime);
     let bytes: Arc<[u8]> = Arc::from(*b"x");
     assert_eq!(assets.read_asset("logo@1"), Ok(Some(Arc::clone(&bytes))));
     assert_eq!(assets.read_fonts("house"), Ok(vec!["font@1".to_owned()]));

@@ -142,12 +142,31 @@ impl DeferredRequests {
 
     /// Progress of the batch that a run executes now.
     pub(crate) fn progress(&self, run: &Run) -> Option<BatchProgress> {
-        if run.flow != DEFERRED_FLOW || run.state != RunState::Running {
+        if run.state != RunState::Running {
             return None;
         }
-        let trigger: Json = serde_json::from_slice(&run.trigger).ok()?;
-        self.progress.of(trigger["request"].as_str()?)
+        self.progress.of(&request_of(run)?)
     }
+
+    /// Lets the request of a run that was cancelled make room for others, which its execution would
+    /// have done.
+    pub(crate) async fn cancelled(&self, run: &Run) {
+        let Some(name) = request_of(run) else {
+            return;
+        };
+        let store = Arc::clone(&self.store);
+        // If this fails, the request expires by itself.
+        let _ = tokio::task::spawn_blocking(move || store.end(&name, true)).await;
+    }
+}
+
+/// The name of the request that a run executes; `None` for a run of another flow.
+fn request_of(run: &Run) -> Option<String> {
+    if run.flow != DEFERRED_FLOW {
+        return None;
+    }
+    let trigger: Json = serde_json::from_slice(&run.trigger).ok()?;
+    trigger["request"].as_str().map(str::to_owned)
 }
 
 /// Stores a request and accepts the run that executes it. A request without a run is removed.
@@ -399,9 +418,17 @@ mod tests {
         };
         let id = tokio::time::timeout(LONG, accepted).await.unwrap();
         let run = dispatcher.get(&id).await.unwrap();
-        let trigger: Json = serde_json::from_slice(&run.trigger).unwrap();
-        let name = trigger["request"].as_str().unwrap();
-        assert!(case.requests.store.get(name, LONG).is_ok());
+        let name = request_of(&run).unwrap();
+        assert!(case.requests.store.get(&name, LONG).is_ok());
+        // Once it is cancelled, its request makes room.
+        let file = |extension: &str| {
+            let name = format!("deferred/{name}{extension}");
+            case.folder.path().join(name).exists()
+        };
+        assert!(file("") && !file(".failed"));
+        dispatcher.cancel(&id).await.unwrap();
+        case.requests.cancelled(&run).await;
+        assert!(!file("") && file(".failed"));
     }
 
     #[tokio::test]

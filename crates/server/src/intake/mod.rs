@@ -3,6 +3,7 @@
 
 pub mod body;
 pub mod content;
+mod form_weight;
 pub mod multipart;
 
 use std::{sync::Arc, time::Duration};

@@ -76,8 +76,9 @@ pub trait Peers: Send + Sync {
     /// Those of `ids` that are queued.
     fn queued_among(&self, ids: Vec<String>) -> StoreFuture<'_, Vec<Queued>>;
 
-    /// Queued runs that were accepted before `before_ms`, oldest first.
-    fn overdue(&self, before_ms: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>>;
+    /// Queued runs after the run with this number that were accepted before `before_ms`, oldest
+    /// first.
+    fn overdue(&self, before_ms: u64, after: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>>;
 
     /// Those of `ids` that have answered or ended.
     fn answered_among(&self, ids: Vec<String>) -> StoreFuture<'_, Vec<String>>;

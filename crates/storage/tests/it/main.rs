@@ -5,6 +5,7 @@ mod audit;
 mod blobs;
 mod contract;
 mod copies;
+mod deadlines;
 mod drafts;
 mod expiring;
 mod keys;

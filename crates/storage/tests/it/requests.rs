@@ -67,6 +67,13 @@ fn contract(open: &dyn Fn(RequestLimits) -> Box<dyn RequestFiles>, age: &dyn Fn(
     let broken = store.put(1, &mut |_| Err(std::io::Error::other("no disk")));
     assert!(matches!(broken, Err(BlobError::Failed(_))), "{broken:?}");
 
+    // However long it has waited, what was executed is kept for a while.
+    let late = put(&*store, b"late").unwrap();
+    age();
+    store.end(&late, false);
+    store.sweep();
+    assert_eq!(read(&*store, &late).unwrap(), b"late");
+
     // What was executed makes room as it ages, and what waits does not.
     let names = ["failed", "done", "waiting"].map(|text| put(&*store, text.as_bytes()).unwrap());
     store.end(&names[0], true);

@@ -9,11 +9,13 @@ use platen_storage::{
     },
 };
 
+use crate::deadlines;
+
 fn bytes(text: &str) -> Arc<[u8]> {
     Arc::from(text.as_bytes())
 }
 
-fn new(id: &str) -> NewRun {
+pub(crate) fn new(id: &str) -> NewRun {
     NewRun {
         id: id.to_owned(),
         flow: "f".to_owned(),
@@ -31,7 +33,7 @@ fn new(id: &str) -> NewRun {
     }
 }
 
-fn lease(worker: &str, now_ms: u64) -> Lease {
+pub(crate) fn lease(worker: &str, now_ms: u64) -> Lease {
     Lease {
         worker: worker.to_owned(),
         now_ms,
@@ -436,29 +438,6 @@ async fn writes_happen_in_the_order_of_calls(store: &dyn RunStore) {
     }
 }
 
-async fn many_leases_are_extended_at_once(store: &dyn RunStore) {
-    let mut leases = Vec::new();
-    for index in 0..20 {
-        let id = format!("run-{index}");
-        drop(store.accept(new(&id)));
-        drop(store.claim(id.clone(), lease("w", 1_000)));
-        leases.push((id, if index % 5 == 0 { 2 } else { 1 }));
-    }
-    let lost = store
-        .heartbeat(leases.clone(), 2_000, 50_000)
-        .await
-        .unwrap();
-    leases.retain(|(_, epoch)| *epoch == 2);
-    assert_eq!(lost, leases);
-    let expired = store.expire_leases(30_000, 9, 100).await.unwrap();
-    assert_eq!(expired.len(), lost.len());
-    store
-        .orphan(Some("w".into()), "other".into())
-        .await
-        .unwrap();
-    assert_eq!(store.queued(0, 100).await.unwrap().len(), 20);
-}
-
 /// Runs the whole suite, with a new store for each part.
 async fn contract(mut fresh: impl AsyncFnMut() -> Arc<dyn RunStore>) {
     lives(&*fresh().await).await;
@@ -467,9 +446,10 @@ async fn contract(mut fresh: impl AsyncFnMut() -> Arc<dyn RunStore>) {
     sleeps_and_callbacks(&*fresh().await).await;
     a_cancelled_run_is_out_of_hands(&*fresh().await).await;
     given_back_and_orphaned(&*fresh().await).await;
+    deadlines::only_the_first_start_has_one(&*fresh().await).await;
     what_is_kept_and_published(&*fresh().await).await;
     writes_happen_in_the_order_of_calls(&*fresh().await).await;
-    many_leases_are_extended_at_once(&*fresh().await).await;
+    deadlines::many_leases_are_extended_at_once(&*fresh().await).await;
     heads_have_no_long_values(&*fresh().await).await;
 }
 

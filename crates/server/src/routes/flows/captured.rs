@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use platen_document::work::{self, Bounds};
 use platen_flow::{Command, Entry, Machine};
 use platen_runs::{FlowVersion, Mask, Record, Run, StepReport};
 use schemars::JsonSchema;
@@ -21,6 +22,8 @@ const MAX_VALUE: usize = 16_000;
 /// replayed for the input of its steps.
 const MAX_RECORDS: usize = 500;
 const MAX_REPLAY: usize = 64 << 20;
+/// Items of loops and values of expressions after which a replay ends: loops over what strangers send may have many.
+const MAX_REPLAY_STEPS: u64 = 250_000;
 
 /// A step of a run, with what it got and gave.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -103,14 +106,22 @@ fn inputs(run: &Run, records: &[Record], flow: &FlowVersion) -> HashMap<String, 
     let compiled = flow.loaded.compiled();
     let mut machine = Machine::new(compiled, trigger, named, began);
     let mut found = HashMap::new();
-    for record in records {
-        for command in machine.proceed().commands {
-            if let Command::Do(task) = command {
-                found.entry(task.path).or_insert(task.input);
+    let replay = || {
+        for record in records {
+            for command in machine.proceed().commands {
+                if let Command::Do(task) = command {
+                    found.entry(task.path).or_insert(task.input);
+                }
             }
+            machine.apply(record.entry.clone());
         }
-        machine.apply(record.entry.clone());
-    }
+    };
+    let bounds = Bounds {
+        steps: Some(MAX_REPLAY_STEPS),
+        ..Bounds::default()
+    };
+    // What a replay that ended early has found is right.
+    let _ = work::run(bounds, replay);
     found
 }
 

@@ -196,6 +196,7 @@ pub(crate) async fn cancel_run(
 ) -> Result<Response, Problem> {
     api.flows.dispatcher.cancel(&id).await?;
     let run = api.flows.dispatcher.head(&id).await?;
+    api.deferred.cancelled(&run).await;
     Ok(json(StatusCode::OK, &document(&api, &run, None)))
 }
 

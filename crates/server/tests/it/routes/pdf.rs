@@ -1,5 +1,6 @@
 //! `POST /pdf` and `POST /pdf/describe`.
 
+use platen_server::Settings;
 use serde_json::json;
 
 use crate::app::{Answer, TestApp, template};
@@ -194,4 +195,29 @@ fn what_is_wrong_with_a_list_of_operations_is_told() {
         ("operations", "", b"[{\"do\": \"flatten\"}]"),
     ];
     send(&app, "/pdf", &not).problem(422, "not-pdf");
+}
+
+#[test]
+fn texts_of_forms_are_weighed_before_they_are_read() {
+    let app = TestApp::with(Settings {
+        max_body_bytes: Some(8 << 20),
+        max_inflight_body_bytes: Some(64 << 20),
+        ..Settings::default()
+    });
+    let one = pdf(&app);
+    let long = format!("[{}0]", "{\"\":0},".repeat(500_000));
+    for file in ["", "operations.json"] {
+        let parts = [
+            ("files", "a.pdf", &*one),
+            ("operations", file, long.as_bytes()),
+        ];
+        let refused = send(&app, "/pdf", &parts);
+        let problem = refused.problem(413, "too-large");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains("MAX_INFLIGHT_BODY_BYTES"), "{detail}");
+    }
+    let page = "<p>x</p>".repeat(9 << 20);
+    let page = ("files", "index.html", page.as_bytes());
+    let refused = send(&app, "/render/html-to-pdf", &[page]);
+    refused.problem(413, "too-large");
 }

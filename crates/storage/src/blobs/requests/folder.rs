@@ -6,7 +6,7 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use super::{Entry, NAME_CHARACTERS, RequestFiles, RequestLimits, State, is_name};
@@ -114,8 +114,13 @@ impl RequestFiles for RequestFolder {
         let extension = if has_failed { FAILED } else { DONE };
         let new = self.folder.join(format!("{name}.{extension}"));
         for path in self.paths(name) {
+            let Ok(file) = File::options().write(true).open(&path) else {
+                continue;
+            };
+            // How long it is kept counts from now.
+            let _ = file.set_modified(SystemTime::now());
             // If this fails, the request keeps its name, under which it is found too.
-            if path != new && std::fs::rename(path, &new).is_ok() {
+            if path == new || std::fs::rename(path, &new).is_ok() {
                 return;
             }
         }

@@ -139,15 +139,19 @@ impl Peers for Runs {
         })
     }
 
-    fn overdue(&self, before_ms: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>> {
+    fn overdue(&self, before_ms: u64, after: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>> {
         self.database.read(move |connection| {
             Box::pin(async move {
                 let find = format!(
                     "SELECT {QUEUED} FROM open_runs o JOIN runs r ON r.number = o.number
-                     WHERE o.state = 0 AND r.created_ms < $1 ORDER BY o.number LIMIT $2"
+                     WHERE o.state = 0 AND r.created_ms < $1 AND o.number > $2
+                     ORDER BY o.number LIMIT $3"
                 );
-                let (before_ms, limit) = (before_ms as i64, i64::from(limit));
-                let rows = connection.query(&find, &[&before_ms, &limit]).await?;
+                let (before_ms, after) = (before_ms as i64, after as i64);
+                let limit = i64::from(limit);
+                let rows = connection
+                    .query(&find, &[&before_ms, &after, &limit])
+                    .await?;
                 Ok(rows.iter().map(queued).collect::<Result<_, _>>()?)
             })
         })

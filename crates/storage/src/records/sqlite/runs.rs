@@ -342,7 +342,8 @@ impl RunStore for Runs {
                         id: run.id,
                         flow: run.flow,
                         lane: run.lane,
-                        deadline_ms: run.deadline_ms,
+                        // It only bounds the wait for the first start.
+                        deadline_ms: run.deadline_ms.filter(|_| run.started_ms.is_none()),
                     },
                     epoch: run.epoch,
                     dead,
