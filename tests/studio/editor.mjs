@@ -390,6 +390,12 @@ export default {
     await page.keyboard.press("Control+End");
     await page.keyboard.press("Backspace");
     await page.locator(".json-view .stale").waitFor({ state: "detached" });
+    // Undo takes back first what is no JSON, and keeps the template.
+    await page.keyboard.type("xyz");
+    await page.locator(".json-view .stale").waitFor();
+    await page.keyboard.press("Control+z");
+    await page.locator(".json-view .stale").waitFor({ state: "detached" });
+    assert.match(await text.textContent(), /"content": "one".*\}$/);
     await page.getByRole("tab", { name: "Design" }).click();
     await text.waitFor({ state: "detached" });
     await add.waitFor();

@@ -207,6 +207,22 @@ export default {
     await page.locator(".step", { hasText: "total" }).waitFor();
   },
 
+  async "the version that is shown is published, whatever was saved since"() {
+    const flow = (source) => ({
+      kind: "flow", key: "shown", name: "Shown", trigger: { type: "manual" }, steps: [{ name: "one", type: "code", source }],
+    });
+    await api("POST", "flows", flow("export default () => 1;"));
+    const page = await fresh();
+    await signIn(page, "flows/shown");
+    const publish = page.getByRole("button", { name: "Publish v1" });
+    await publish.waitFor();
+    await api("PUT", "flows/shown", flow("export default () => 2;"), { "If-Match": '"1"' });
+    await publish.click();
+    await page.locator(".toast", { hasText: "Version 1 is live." }).waitFor();
+    const { flows } = await (await api("GET", "flows?limit=200")).json();
+    assert.equal(flows.find((one) => one.key === "shown").published, 1);
+  },
+
   async "the JSON of a flow that is no JSON yet stays, and its steps wait"() {
     await api("POST", "flows", {
       kind: "flow", key: "unfinished", name: "Unfinished", trigger: { type: "manual" }, steps: [{ name: "one", type: "code", source: "export default () => 1;" }],

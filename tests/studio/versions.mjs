@@ -75,6 +75,30 @@ export default {
     assert.equal(await content.inputValue(), "of the draft");
   },
 
+  async "a draft that is being saved is discarded once it is"() {
+    await api("POST", "templates", { key: "in-flight", name: "In flight", body: [{ type: "text", content: "live" }] });
+    const page = await editorOf("in-flight");
+    await choose(page, "/body/0");
+    const content = page.getByLabel("Content", { exact: true });
+    await content.fill("first");
+    await page.getByText(/^Saved/).waitFor();
+    let release = () => {};
+    const held = new Promise((done) => { release = done; });
+    await page.route("**/draft", async (route) => {
+      if (route.request().method() === "PUT") await held;
+      await route.continue();
+    });
+    await Promise.all([page.waitForRequest((one) => one.method() === "PUT"), content.fill("second")]);
+    await page.getByRole("button", { name: "Download" }).click();
+    await page.getByRole("button", { name: "Discard the draft" }).click();
+    // Long enough for a removal that does not wait.
+    await page.waitForTimeout(500);
+    release();
+    await page.locator(".toast", { hasText: "The draft was discarded." }).waitFor();
+    await until(async () => (await content.inputValue()) === "live");
+    assert.equal(await api("GET", "templates/in-flight/draft").catch(() => null), null);
+  },
+
   async "200 changes are undone, and done again"() {
     await api("POST", "templates", { key: "undone", name: "Undone", body: [{ type: "text", content: "0" }] });
     const page = await editorOf("undone");
