@@ -1,5 +1,5 @@
-//! Sanitises text from data: removes control characters, bidirectional overrides, and the
-//! noncharacters that represent page fields internally.
+//! Sanitises text from data: removes control characters, bidirectional overrides, the noncharacters
+//! that represent page fields internally, and those that XML does not have.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub(crate) fn is_field(symbol: char) -> bool {
 /// What was removed from a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cleaned {
-    /// Control characters, replaced by U+FFFD.
+    /// Control characters and what XML does not have, replaced by U+FFFD.
     pub(crate) control: bool,
     /// Bidirectional overrides, embeddings or unbalanced isolates, removed.
     pub(crate) bidi: bool,
@@ -35,15 +35,21 @@ pub(crate) struct Cleaned {
 
 /// Makes `text` safe to show.
 ///
-/// Control characters except tab and line feed become U+FFFD. Overrides and embeddings
-/// (U+202A–202E) are removed, because they can make a text read as a different one. Isolates
-/// (U+2066–2069) are kept if they are balanced (UAX #9, section 2).
+/// Control characters except tab and line feed become U+FFFD, as do U+FFFE and U+FFFF, which XML does
+/// not have (XML 1.0, §2.2). Overrides and embeddings (U+202A–202E) are removed, because they can
+/// make a text read as a different one. Isolates (U+2066–2069) are kept if they are balanced (UAX #9,
+/// section 2).
 pub(crate) fn clean(text: &str) -> (Cow<'_, str>, Cleaned) {
-    let mut found = Cleaned::default();
     if text.bytes().all(is_harmless) {
-        return (Cow::Borrowed(text), found);
+        return (Cow::Borrowed(text), Cleaned::default());
     }
-    let balanced = isolates_are_balanced(text);
+    let (cleaned, found) = clean_part(text, isolates_are_balanced(text.chars()));
+    (Cow::Owned(cleaned), found)
+}
+
+/// Like [`clean`], for a part of a text whose isolates are balanced, or are not.
+pub(crate) fn clean_part(text: &str, balanced: bool) -> (String, Cleaned) {
+    let mut found = Cleaned::default();
     let mut cleaned = String::with_capacity(text.len());
     let mut symbols = text.chars().peekable();
     while let Some(symbol) = symbols.next() {
@@ -57,14 +63,14 @@ pub(crate) fn clean(text: &str) -> (Cow<'_, str>, Cleaned) {
             field if is_field(field) => {}
             '\u{202a}'..='\u{202e}' => found.bidi = true,
             '\u{2066}'..='\u{2069}' if !balanced => found.bidi = true,
-            symbol if symbol.is_control() => {
+            symbol if symbol.is_control() || matches!(symbol, '\u{fffe}' | '\u{ffff}') => {
                 found.control = true;
                 cleaned.push(char::REPLACEMENT_CHARACTER);
             }
             symbol => cleaned.push(symbol),
         }
     }
-    (Cow::Owned(cleaned), found)
+    (cleaned, found)
 }
 
 /// Fast path: whether a byte can be no part of anything that [`clean`] changes. 0xC2 starts
@@ -77,9 +83,10 @@ fn is_harmless(byte: u8) -> bool {
     }
 }
 
-fn isolates_are_balanced(text: &str) -> bool {
+/// Whether each directional isolate ends, and none ends that has not begun.
+pub(crate) fn isolates_are_balanced(symbols: impl Iterator<Item = char>) -> bool {
     let mut open = 0_usize;
-    for symbol in text.chars() {
+    for symbol in symbols {
         match symbol {
             '\u{2066}'..='\u{2068}' => open += 1,
             '\u{2069}' if open == 0 => return false,
@@ -109,6 +116,9 @@ mod tests {
         let (text, found) = clean("a\0b\u{1b}c\u{9b}d\r\ne\rf");
         assert_eq!(text, "a\u{fffd}b\u{fffd}c\u{fffd}d\ne\nf");
         assert!(found.control && !found.bidi);
+        let (text, found) = clean("a\u{fffe}b\u{ffff}");
+        assert_eq!(text, "a\u{fffd}b\u{fffd}");
+        assert!(found.control);
     }
 
     #[test]

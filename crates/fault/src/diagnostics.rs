@@ -130,7 +130,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("header-omitted", "The format has no header or footer."),
     (
         "header-simplified",
-        "The header and footer of a sheet hold text only.",
+        "Headers and footers of sheets and of printed HTML hold text only.",
     ),
     (
         "header-too-tall",

@@ -291,6 +291,12 @@ impl Tags {
         }
     }
 
+    /// Sorts the alternative texts: that of a tag may be known only when it is drawn, behind those of
+    /// tags that were added later.
+    pub(crate) fn sort_alternatives(&mut self) {
+        self.alternatives.sort_by_key(|(tag, _)| *tag);
+    }
+
     /// Records that the following tags belong to the template node at `path`.
     pub(crate) fn begin_node(&mut self, path: &Arc<str>) {
         let next = TagId(self.kinds.len() as u32);

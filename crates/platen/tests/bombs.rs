@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use process::Service;
 use serde_json::{Value as Json, json};
 
@@ -238,6 +239,62 @@ fn bombs_end_with_their_deadline_in_the_service() {
 fn bombs_end_where_they_are_only_checked() {
     explode("auto", "/render/validate");
     explode("inline", "/render/validate");
+}
+
+/// Data alone brings these into the process of the service, as the template is a stored one.
+#[test]
+fn drawings_in_data_end_in_the_service() {
+    let deadline = DEADLINE.as_millis().to_string();
+    let service = Service::start(&[
+        ("RENDER_TIMEOUT_MS", &deadline),
+        ("PLATEN_SYSTEM_FONTS", "false"),
+    ]);
+    let logo = json!([{"type": "image", "source": "{{ logo }}", "alt": "a", "width": "9mm"}]);
+    let (answer, _) = post(&service, "/templates", &template(logo));
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    let mask = |level: usize| {
+        let link = format!("fill:url(#none);mask:url(#m{})", level.saturating_sub(1));
+        format!("<mask id='m{level}' style='{link}'><path d='M0 0H9V9'/></mask>")
+    };
+    let chain: String = (0..20_000).map(mask).collect();
+    let ways = format!(
+        "<style>x{}{{fill:red}}</style>{}{}",
+        " g".repeat(10),
+        "<g>".repeat(120),
+        "</g>".repeat(120)
+    );
+    let path = "<path d='M0 0H3000V3000H0z'/>";
+    let layers = format!(
+        "{}{path}{}",
+        "<g opacity='.9'>".repeat(110),
+        "</g>".repeat(110)
+    );
+    for (name, format, body) in [
+        (
+            "masks",
+            "pdf",
+            format!("{chain}<path d='M0 0H9V9' mask='url(#m19999)'/>"),
+        ),
+        ("style rules", "pdf", ways),
+        ("layers", "docx", layers),
+    ] {
+        let svg = format!(
+            "<svg xmlns='http://www.w3.org/2000/svg' width='3000' height='3000'>{body}</svg>"
+        );
+        let url = format!("data:image/svg+xml;base64,{}", BASE64_STANDARD.encode(svg));
+        let request = json!({"template": "bomb", "data": {"logo": url}});
+        let (answer, took) = post(&service, &format!("/render/{format}"), &request);
+        assert!(answer.starts_with("HTTP/1.1 "), "{name} ended the service");
+        // A document without the picture is made, but none with a picture that is refused.
+        let is_made = answer.starts_with("HTTP/1.1 200 ");
+        assert_eq!(is_made, format == "docx", "{name}: {answer}");
+        assert!(
+            took < DEADLINE + Duration::from_secs(60),
+            "{name}: {took:?}"
+        );
+    }
+    // Four gigabytes, if all layers were drawn.
+    assert!(service.peak_bytes() < 1 << 30);
 }
 
 #[test]

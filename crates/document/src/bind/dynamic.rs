@@ -10,7 +10,7 @@ use super::Binder;
 use crate::{
     Diagnostic,
     check::node_rules,
-    expression::{Failure, Scope},
+    expression::{Failure, Scope, Shared},
     parse::pointer_of,
     pointer,
     style_sheet::StyleSheet,
@@ -247,7 +247,7 @@ impl<'b> Binder<'b> {
         let value = match compiled.single() {
             Some(expression) => expression
                 .evaluate(scope, &self.evaluation)
-                .map(crate::expression::Evaluated::into_json),
+                .map(|value| cleaned(value.into_json(), &self.evaluation.shared)),
             None => compiled.evaluate(scope, &self.evaluation).map(Json::from),
         };
         match value {
@@ -257,6 +257,24 @@ impl<'b> Binder<'b> {
                 None
             }
         }
+    }
+}
+
+/// `json` with sanitized texts: some properties are shown, such as the mark of a list.
+fn cleaned(json: Json, shared: &Shared) -> Json {
+    crate::work::check();
+    match json {
+        Json::String(text) => Json::String(shared.clean(&text).into_owned()),
+        Json::Array(items) => {
+            let items = items.into_iter().map(|item| cleaned(item, shared));
+            Json::Array(items.collect())
+        }
+        Json::Object(fields) => {
+            let fields = fields.into_iter();
+            let fields = fields.map(|(name, value)| (name, cleaned(value, shared)));
+            Json::Object(fields.collect())
+        }
+        other => other,
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::{Binder, inline::push_text};
 use crate::{
     bound::{BlockKind, FormField, FormFieldKind, FormOption, Inline, plain_text},
-    expression::Scope,
+    expression::{Scope, Shared},
     template::{self, FieldKind, FieldOption, Text},
 };
 
@@ -108,7 +108,7 @@ impl<'b> Binder<'b> {
             if !self.charge("each", scope) {
                 break;
             }
-            let message = match option_of(row) {
+            let message = match option_of(row, &self.evaluation.shared) {
                 _ if options.len() >= MAX_OPTIONS => "a field has at most 10,000 options",
                 Some(option) => {
                     options.push(option);
@@ -143,9 +143,9 @@ impl FormOption {
 }
 
 /// The option that an element of the data describes.
-fn option_of(row: &Json) -> Option<FormOption> {
+fn option_of(row: &Json, shared: &Shared) -> Option<FormOption> {
     let text = |json: &Json| match json {
-        Json::String(text) => Some(text.clone()),
+        Json::String(text) => Some(shared.clean(text).into_owned()),
         Json::Number(number) => Some(number.to_string()),
         _ => None,
     };

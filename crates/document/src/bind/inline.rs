@@ -304,13 +304,17 @@ pub(super) fn push_text(
             Some(clean::PAGE_NUMBER) => Inline::PageNumber(style),
             Some(clean::PAGE_COUNT) => Inline::PageCount(style),
             Some(clean::PAGE_OF) => {
-                let (target, after) = rest.split_once(clean::PAGE_OF_END).unwrap_or((rest, ""));
+                // A mark that a filter parted from its other one stands for nothing.
+                let Some((target, after)) = rest.split_once(clean::PAGE_OF_END) else {
+                    continue;
+                };
                 rest = after;
                 Inline::PageOf {
                     targets: [Box::from(target)].into(),
                     style,
                 }
             }
+            Some(clean::PAGE_OF_END) => continue,
             Some(field) if is_field(field) => Inline::PageField {
                 field: page_field(field),
                 style,

@@ -29,8 +29,11 @@ mod row_rule;
 mod section;
 mod sheet_column;
 mod svg;
+mod svg_names;
+mod svg_sheet;
 mod svg_style;
 mod svg_text;
+mod svg_weight;
 mod table;
 #[cfg(test)]
 mod tests;

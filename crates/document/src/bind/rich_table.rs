@@ -2,15 +2,65 @@
 
 use super::{Binder, Place, rich_text::Reader};
 use crate::{
-    bound::{Align, Cell, CellContent, Column, Row, RowKind, StyleId, Table, Value},
+    bound::{
+        Align, Block, BlockKind, Cell, CellContent, Column, Inline, Row, RowKind, StyleId, Table,
+        Value, plain_text,
+    },
     expression::Scope,
     rich::{Mark, Side, Tag},
     template::RichText,
 };
 
 impl<'b> Binder<'b> {
-    /// Binds the rows of a table; `None` if it has no cells.
+    /// Binds a table with its caption.
     pub(super) fn rich_table(
+        &mut self,
+        reader: &mut Reader<'_>,
+        node: &'b RichText,
+        place: Place,
+        scope: &Scope<'_>,
+        blocks: &mut Vec<Block>,
+    ) {
+        let caption = self.rich_caption(reader, node, place, scope, blocks);
+        let style = self.paragraph_style(node, place);
+        match self.rich_rows(reader, node, style, scope) {
+            Some(table) => {
+                let table = Table { caption, ..table };
+                self.push(
+                    None,
+                    style,
+                    BlockKind::Table(Box::new(table)),
+                    scope,
+                    blocks,
+                );
+            }
+            None => self.push_paragraph(caption.unwrap_or_default(), style, scope, blocks),
+        }
+    }
+
+    /// Binds the caption of a table, if it has one. Blocks in it stand before the table.
+    fn rich_caption(
+        &mut self,
+        reader: &mut Reader<'_>,
+        node: &'b RichText,
+        place: Place,
+        scope: &Scope<'_>,
+        blocks: &mut Vec<Block>,
+    ) -> Option<Vec<Inline>> {
+        if reader.peek() != Some(&Mark::Open(Tag::Caption)) {
+            return None;
+        }
+        reader.at += 1;
+        let style = self.named_style("caption");
+        let content = self.rich_line(reader, node, style, None);
+        self.rich_blocks(reader, node, place, scope, blocks);
+        reader.close();
+        let is_blank = plain_text(&content).trim().is_empty();
+        (!is_blank).then_some(content)
+    }
+
+    /// Binds the rows of a table; `None` if it has no cells.
+    fn rich_rows(
         &mut self,
         reader: &mut Reader<'_>,
         node: &'b RichText,

@@ -178,13 +178,7 @@ impl<'b> Binder<'b> {
                 });
                 self.push(None, style, kind, scope, blocks);
             }
-            Tag::Table => {
-                let style = self.paragraph_style(node, place);
-                if let Some(table) = self.rich_table(reader, node, style, scope) {
-                    let kind = BlockKind::Table(Box::new(table));
-                    self.push(None, style, kind, scope, blocks);
-                }
-            }
+            Tag::Table => self.rich_table(reader, node, place, scope, blocks),
             _ => {
                 let style = self.paragraph_style(node, place);
                 let content = self.rich_line(reader, node, style, None);
@@ -212,7 +206,7 @@ impl<'b> Binder<'b> {
         }
     }
 
-    fn paragraph_style(&mut self, node: &'b RichText, place: Place) -> StyleId {
+    pub(super) fn paragraph_style(&mut self, node: &'b RichText, place: Place) -> StyleId {
         let own = node.styles.get("paragraph").or(node.style.as_ref());
         self.block_style(place, "body", own)
     }

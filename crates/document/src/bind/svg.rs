@@ -5,13 +5,12 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use usvg::{
     ImageHrefResolver, ImageKind, Options, Tree,
-    roxmltree::{Document, Node, NodeId, ParsingOptions},
+    roxmltree::{Document, ParsingOptions},
 };
 
-use super::{image::too_large, svg_text};
+use super::{image::too_large, svg_text, svg_weight};
 use crate::{
     bound::{ImageData, ImageFormat},
     expression::Failure,
@@ -21,9 +20,6 @@ use crate::{
 /// Maximum size of an SVG in bytes. A small one may still repeat its elements a million times, which
 /// the parser refuses.
 const MAX_BYTES: usize = 4 << 20;
-/// Deepest nesting of elements, with those that `use` and others repeat in their places: drawing
-/// recurses into it.
-const MAX_DEPTH: usize = 128;
 /// Longest side in pixels.
 const MAX_SIDE: f32 = 100_000.0;
 
@@ -70,7 +66,7 @@ fn unreadable(reason: String) -> Failure {
 /// Maximum number of attributes of an element: the parser compares each with each.
 const MAX_ATTRIBUTES: usize = 5_000;
 
-/// The elements of a drawing, within the depth that drawing recurses into.
+/// The elements of a drawing that usvg can read within bounds.
 fn xml(text: &str) -> Result<Document<'_>, Failure> {
     // Between two of these is a tag with all of its attributes.
     if text
@@ -88,11 +84,7 @@ fn xml(text: &str) -> Result<Document<'_>, Failure> {
     };
     let document = Document::parse_with_options(text, parsing)
         .map_err(|error| unreadable(error.to_string()))?;
-    if depth_exceeds(&document) {
-        return Err(too_large(format!(
-            "the SVG nests or repeats its groups deeper than {MAX_DEPTH} levels"
-        )));
-    }
+    svg_weight::check(&document).map_err(too_large)?;
     Ok(document)
 }
 
@@ -143,61 +135,6 @@ fn read(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
         height_px: height.ceil().max(1.0) as u32,
         drawing: Some(Arc::new(tree)),
     })
-}
-
-/// Whether elements are nested too deeply where they are drawn. An element that repeats itself is.
-fn depth_exceeds(document: &Document<'_>) -> bool {
-    let named: FxHashMap<&str, Node<'_, '_>> = document
-        .descendants()
-        .filter_map(|node| Some((node.attribute("id")?, node)))
-        .collect();
-    let mut depths: FxHashMap<NodeId, usize> = FxHashMap::default();
-    let mut open: FxHashSet<NodeId> = FxHashSet::default();
-    let mut stack = vec![(document.root(), false)];
-    while let Some((node, is_left)) = stack.pop() {
-        if is_left {
-            open.remove(&node.id());
-            let below = inner(node, &named).filter_map(|inner| depths.get(&inner.id()));
-            let depth = below.max().copied().unwrap_or(0) + 1;
-            if depth > MAX_DEPTH {
-                return true;
-            }
-            depths.insert(node.id(), depth);
-            continue;
-        }
-        if depths.contains_key(&node.id()) {
-            continue;
-        }
-        if !open.insert(node.id()) || open.len() > MAX_DEPTH {
-            return true;
-        }
-        stack.push((node, true));
-        stack.extend(inner(node, &named).map(|inner| (inner, false)));
-    }
-    false
-}
-
-/// The elements that are drawn within one: its children, and what its attributes refer to.
-fn inner<'d, 'i>(
-    node: Node<'d, 'i>,
-    named: &FxHashMap<&'d str, Node<'d, 'i>>,
-) -> impl Iterator<Item = Node<'d, 'i>> {
-    let references = node.attributes().filter_map(|attribute| {
-        let value = attribute.value().trim();
-        let id = match attribute.name() {
-            "href" => value.strip_prefix('#')?,
-            _ => {
-                let (_, after) = value.split_once("url(")?;
-                let inside = after.split_once(')')?.0;
-                inside
-                    .trim_matches(|symbol| matches!(symbol, '"' | '\'' | ' '))
-                    .strip_prefix('#')?
-            }
-        };
-        named.get(id).copied()
-    });
-    let referred: Vec<Node<'d, 'i>> = references.collect();
-    node.children().filter(Node::is_element).chain(referred)
 }
 
 #[cfg(test)]
@@ -277,6 +214,93 @@ mod tests {
         let itself = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\">\
                       <g id=\"a\"><use href=\"#a\"/></g></svg>";
         assert!(parsed(itself).is_err());
+    }
+
+    fn drawing(body: &str) -> String {
+        let size = "width=\"9\" height=\"9\"";
+        format!("<svg xmlns=\"http://www.w3.org/2000/svg\" {size}>{body}</svg>")
+    }
+
+    #[test]
+    fn chains_end_however_they_are_written() {
+        let masks = |levels: usize, attribute: &dyn Fn(usize) -> String| -> String {
+            let mask = |level: usize| {
+                let attribute = level.checked_sub(1).map(attribute).unwrap_or_default();
+                format!("<mask id=\"m{level}\" {attribute}><path d=\"M0 0H9V9\"/></mask>")
+            };
+            let last = levels - 1;
+            let shown = format!("<path d=\"M0 0H9V9\" mask=\"url(#m{last})\"/>");
+            (0..levels).map(mask).chain([shown]).collect()
+        };
+        let style = masks(20_000, &|to| {
+            format!("style=\"fill:url(#none);mask:url(#m{to})\"")
+        });
+        let newline = masks(20_000, &|to| format!("mask=\"url(&#10;#m{to})\""));
+        let rules: String = (1..200)
+            .map(|level| format!("#m{level}{{mask:url(#m{})}}\n", level - 1))
+            .collect();
+        let sheet = format!("<style>{rules}</style>{}", masks(200, &|_| String::new()));
+        let uses: String = (1..5_000)
+            .map(|level| format!("<g id=\"g{level}\"><use href=\"#g{}\"/></g>", level - 1))
+            .collect();
+        let harmless: String = (0..5_000)
+            .map(|level| format!("<g id=\"g{level}\"/>"))
+            .collect();
+        // The rectangle inside of the pattern has the fill of the group: the pattern itself.
+        let inherited = "<g fill=\"url(#p)\"><pattern id=\"p\" width=\"1\" height=\"1\">\
+                         <rect width=\"1\" height=\"1\"/></pattern></g>\
+                         <rect width=\"9\" height=\"9\" fill=\"url(#p)\"/>";
+        for body in [
+            style.as_str(),
+            &newline,
+            &sheet,
+            &format!("<g id=\"g0\"/>{uses}{harmless}"),
+            inherited,
+        ] {
+            let refused = parsed(&drawing(body)).err().map(|it| it.code);
+            assert_eq!(refused, Some("image-too-large"), "{}", &body[..60]);
+        }
+        let own = inherited.replace("<rect width=\"1\"", "<rect fill=\"red\" width=\"1\"");
+        assert!(parsed(&drawing(&own)).is_ok());
+        let twice = "<clipPath id=\"a\"><path d=\"M0 0H9V9\"/></clipPath>\
+                     <path id=\"b\" d=\"M0 0H9V9\" clip-path=\"url(#a)\"/><use href=\"#b\"/>";
+        assert!(parsed(&drawing(&twice.repeat(3))).is_ok());
+    }
+
+    #[test]
+    fn style_rules_take_a_bounded_time() {
+        let start = std::time::Instant::now();
+        let groups = |count: usize, inner: &str| {
+            format!("{}{inner}{}", "<g>".repeat(count), "</g>".repeat(count))
+        };
+        let ways = format!(
+            "<style>x{}{{fill:red}}</style>{}",
+            " g".repeat(10),
+            groups(120, "")
+        );
+        let many = format!(
+            "<style>{}</style>{}",
+            ".a{fill:red}\n".repeat(30_000),
+            "<g class=\"b\"/>".repeat(50_000)
+        );
+        let copied = format!(
+            "<style>*{{font-family:\"{}\"}}</style>{}",
+            "x".repeat(100_000),
+            "<g/>".repeat(50_000)
+        );
+        for body in [ways, many, copied] {
+            assert!(parsed(&drawing(&body)).is_err(), "{}", &body[..60]);
+        }
+        assert!(start.elapsed() < std::time::Duration::from_secs(60));
+        let classes: String = (0..100)
+            .map(|at| format!(".cls-{at}{{fill:#1a2b{at:02}}}\n"))
+            .collect();
+        let paths: String = (0..10_000)
+            .map(|at| format!("<path class=\"cls-{}\" d=\"M0 0h9v9z\"/>", at % 100))
+            .collect();
+        let parts = "svg g path{fill:red} g g > path.cls-1{stroke:#00f}";
+        let chart = format!("<style>{classes}{parts}</style>{}", groups(5, &paths));
+        assert!(parsed(&drawing(&chart)).is_ok());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Properties of text in SVG pictures: attributes, `style` attributes, and rules of `style` elements
 //! with a name, class or id as their selector, inherited from element to element.
 
+use rustc_hash::FxHashSet;
 use usvg::roxmltree::{Document, Node};
 
 use crate::work;
@@ -148,10 +149,13 @@ impl Rules {
                 style.set(attribute.name(), attribute.value());
             }
             // Names count least, then classes, then ids.
+            let named = Named::of(node);
             for kind in ['t', '.', '#'] {
-                work::check();
-                for (selector, body) in &self.0 {
-                    if applies(selector, kind, node) {
+                for (at, (selector, body)) in self.0.iter().enumerate() {
+                    if at % 256 == 0 {
+                        work::check();
+                    }
+                    if named.has(selector, kind) {
                         body.iter().for_each(|(name, value)| style.set(name, value));
                     }
                 }
@@ -164,19 +168,34 @@ impl Rules {
     }
 }
 
-/// Whether a selector of this kind (`.`, `#`, or the name of an element) means the node.
-fn applies(selector: &str, kind: char, node: Node<'_, '_>) -> bool {
-    match kind {
-        '.' => selector.strip_prefix('.').is_some_and(|wanted| {
-            let classes = node.attribute("class").unwrap_or_default();
-            classes
-                .split_ascii_whitespace()
-                .any(|class| class == wanted)
-        }),
-        '#' => selector
-            .strip_prefix('#')
-            .is_some_and(|wanted| node.attribute("id") == Some(wanted)),
-        _ => selector == "*" || selector == node.tag_name().name(),
+/// What selectors may call an element, looked up once for all of them.
+struct Named<'a> {
+    tag: &'a str,
+    classes: FxHashSet<&'a str>,
+    id: Option<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    fn of(node: Node<'a, '_>) -> Self {
+        let classes = node.attribute("class").unwrap_or_default();
+        Self {
+            tag: node.tag_name().name(),
+            classes: classes.split_ascii_whitespace().collect(),
+            id: node.attribute("id"),
+        }
+    }
+
+    /// Whether a selector of this kind (`.`, `#`, or the name of an element) means the element.
+    fn has(&self, selector: &str, kind: char) -> bool {
+        match kind {
+            '.' => selector
+                .strip_prefix('.')
+                .is_some_and(|wanted| self.classes.contains(wanted)),
+            '#' => selector
+                .strip_prefix('#')
+                .is_some_and(|wanted| self.id == Some(wanted)),
+            _ => selector == "*" || selector == self.tag,
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use jpeg_encoder::{Encoder, ImageBuffer, JpegColorType, rgb_to_ycbcr};
+use jpeg_encoder::{Encoder, ImageBuffer, JpegColorType, SamplingFactor, rgb_to_ycbcr};
 use zune_jpeg::{
     JpegDecoder,
     zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions},
@@ -52,30 +52,53 @@ pub(super) fn upright(stored: ImageData) -> ImageData {
 
 /// How a JPEG is to be turned, by its first Exif segment.
 fn turn(bytes: &[u8]) -> Option<Turn> {
-    let mut rest = bytes.strip_prefix(b"\xff\xd8")?;
-    for _ in 0..MAX_SEGMENTS {
+    let exif = segments(bytes).find_map(|(marker, body)| {
+        // What follows the name is filled up with a byte.
+        let (0xe1, Some([_, tiff @ ..])) = (marker, body.strip_prefix(b"Exif\0")) else {
+            return None;
+        };
+        Some(tiff)
+    });
+    Turn::of(orientation(exif?)?)
+}
+
+/// Whether the colors of a JPEG have fewer samples than its brightness, as those of cameras do: then
+/// more of them would make the file larger and show nothing new.
+fn is_subsampled(bytes: &[u8]) -> bool {
+    let mut frames = segments(bytes).filter(|(marker, _)| is_frame(*marker));
+    let components = frames.next().and_then(|(_, body)| body.get(6..));
+    let mut samples = components.unwrap_or_default().chunks_exact(3);
+    let sampling = |component: &[u8]| component.get(1).copied();
+    let brightness = samples.next().and_then(sampling);
+    samples.any(|color| sampling(color) != brightness)
+}
+
+/// Whether a marker starts a frame, ISO/IEC 10918-1 table B.1.
+fn is_frame(marker: u8) -> bool {
+    matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc)
+}
+
+/// The markers of a JPEG before its pixels, with what belongs to each.
+fn segments(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let mut rest = bytes.strip_prefix(b"\xff\xd8").unwrap_or_default();
+    let next = move || {
+        // A marker may have more bytes of this value before it.
+        while let [0xff, 0xff, ..] = rest {
+            rest = rest.get(1..)?;
+        }
         let [0xff, marker, after @ ..] = rest else {
             return None;
         };
-        match marker {
-            // A marker may have more bytes of this value before it.
-            0xff => {
-                rest = rest.get(1..)?;
-                continue;
-            }
-            // The pixels, or the end.
-            0xda | 0xd9 => return None,
-            _ => {}
+        // The pixels, or the end.
+        if matches!(marker, 0xda | 0xd9) {
+            return None;
         }
         let length = usize::from(short(after, false)?);
         let body = after.get(2..length)?;
-        // What follows the name is filled up with a byte.
-        if let (0xe1, Some([_, tiff @ ..])) = (*marker, body.strip_prefix(b"Exif\0")) {
-            return Turn::of(orientation(tiff)?);
-        }
         rest = after.get(length..)?;
-    }
-    None
+        Some((*marker, body))
+    };
+    std::iter::from_fn(next).take(MAX_SEGMENTS)
 }
 
 /// The value of the tag in the first directory, TIFF 6.0 §2.
@@ -142,6 +165,9 @@ fn turned(stored: &ImageData, turn: Turn) -> Option<ImageData> {
     };
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, QUALITY);
+    if channels == 3 && is_subsampled(&stored.bytes) {
+        encoder.set_sampling_factor(SamplingFactor::F_2_2);
+    }
     if let Some(profile) = profile {
         encoder.add_icc_profile(&profile).ok()?;
     }
@@ -329,6 +355,25 @@ mod tests {
                 };
                 assert_eq!((made.width_px, made.height_px), size, "{value}");
             }
+        }
+    }
+
+    #[test]
+    fn colors_keep_as_many_samples_as_they_have() {
+        use jpeg_encoder::SamplingFactor::{F_1_1, F_2_1, F_2_2};
+        for (stored, expected) in [(F_1_1, false), (F_2_1, true), (F_2_2, true)] {
+            let mut plain = Vec::new();
+            let mut encoder = Encoder::new(&mut plain, 95);
+            encoder.set_sampling_factor(stored);
+            let pixels = [0x80; 48 * 32 * 3];
+            encoder.encode(&pixels, 48, 32, ColorType::Rgb).unwrap();
+            let mut photo = photo(6, true);
+            let bytes = [&plain[..20], &segment(6, true)[..], &plain[20..]].concat();
+            photo.bytes = Arc::from(bytes);
+            assert_eq!(is_subsampled(&photo.bytes), expected);
+            let made = upright(photo.clone());
+            assert_ne!(made, photo);
+            assert_eq!(is_subsampled(&made.bytes), expected);
         }
     }
 

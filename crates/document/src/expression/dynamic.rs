@@ -1,12 +1,12 @@
 //! Converts JSON to minijinja values, only for expressions that need them.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use minijinja::{
     Value as Dynamic,
     value::{Enumerator, Object},
 };
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::{
     Failure,
@@ -36,14 +36,28 @@ pub(super) fn from_json(json: &Json, shared: &Shared) -> Result<Dynamic, Failure
                 items.iter().map(|item| from_json(item, shared)).collect();
             Dynamic::from(items?)
         }
-        Json::Object(fields) => {
-            let pairs: Result<Vec<(Dynamic, Dynamic)>, Failure> = fields
-                .iter()
-                .map(|(name, value)| Ok((Dynamic::from(name.as_str()), from_json(value, shared)?)))
-                .collect();
-            Dynamic::from_pairs(pairs?)
-        }
+        Json::Object(fields) => from_fields(fields, shared)?,
     })
+}
+
+/// Converts an object. Its names are sanitized as texts are: filters such as `join` and `items` show
+/// them.
+fn from_fields(fields: &Map<String, Json>, shared: &Shared) -> Result<Dynamic, Failure> {
+    let mut pairs = Vec::with_capacity(fields.len());
+    let mut changed = BTreeSet::new();
+    for (name, value) in fields {
+        let value = from_json(value, shared)?;
+        let cleaned = shared.clean(name);
+        // A name that becomes that of another field must not take its place: a schema may have checked
+        // that field and not this one.
+        if cleaned != name.as_str()
+            && (fields.contains_key(&*cleaned) || !changed.insert(cleaned.to_string()))
+        {
+            continue;
+        }
+        pairs.push((Dynamic::from(&*cleaned), value));
+    }
+    Ok(Dynamic::from_pairs(pairs))
 }
 
 fn from_rows(rows: &[&Json], shared: &Shared) -> Result<Dynamic, Failure> {

@@ -2,7 +2,7 @@
 
 use html5gum::{Token, Tokenizer};
 
-use super::{MAX_COLUMNS, Mark, Marks, Side, Tag};
+use super::{MAX_COLUMNS, MAX_DEPTH, Mark, Marks, Side, Tag};
 
 /// Elements whose content is not text.
 const SILENT: [&str; 10] = [
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str, marks: &mut Marks) -> Result<(), String> {
         silent: None,
         spaced: true,
         header: false,
-        cells: 0,
+        cells: [0; MAX_DEPTH + 1],
     };
     for token in Tokenizer::new(text) {
         let token = match token {
@@ -53,8 +53,8 @@ struct Reader<'m> {
     spaced: bool,
     /// Whether rows are those of a header.
     header: bool,
-    /// Cells of the current row.
-    cells: usize,
+    /// Cells of each open row, by the number of open elements up to the row.
+    cells: [usize; MAX_DEPTH + 1],
 }
 
 impl Reader<'_> {
@@ -70,12 +70,10 @@ impl Reader<'_> {
             return Ok(());
         }
         match name {
-            "br" => {
-                self.spaced = true;
-                return self.marks.push(Mark::Break);
-            }
+            "br" => return self.line_break(),
             "hr" => {
                 self.leave_paragraph();
+                self.settle(false)?;
                 return self.marks.push(Mark::Rule);
             }
             "thead" | "tbody" | "tfoot" => {
@@ -86,13 +84,32 @@ impl Reader<'_> {
             _ => {}
         }
         match tag(name, value) {
-            Some(tag) if tag.is_inline() => self.marks.open(tag),
+            Some(tag) if tag.is_inline() => self.inline(tag),
             Some(tag) => self.block(tag, name == "th"),
             None => {
                 self.marks.drop(name);
                 Ok(())
             }
         }
+    }
+
+    /// Ends a line. Between items, rows and cells there is none.
+    fn line_break(&mut self) -> Result<(), String> {
+        self.spaced = true;
+        match self.marks.open.last() {
+            _ if self.is_between() => Ok(()),
+            Some(Tag::Code) => self.marks.push(Mark::Text("\n".to_owned())),
+            _ => self.marks.push(Mark::Break),
+        }
+    }
+
+    /// Opens an element of lines. Code has none, and an empty one makes no cell.
+    fn inline(&mut self, tag: Tag) -> Result<(), String> {
+        if let Some(Tag::Code | Tag::Table | Tag::Row(_)) = self.marks.open.last() {
+            return Ok(());
+        }
+        self.settle(true)?;
+        self.marks.open(tag)
     }
 
     /// Opens a block, after closing those that cannot contain it and opening those around it.
@@ -102,6 +119,7 @@ impl Reader<'_> {
             Tag::Item => {
                 if !self.close_inside(|tag| *tag == Tag::Item, |tag| matches!(tag, Tag::List(_))) {
                     self.leave_paragraph();
+                    self.settle(false)?;
                     self.marks.open(Tag::List(None))?;
                 }
             }
@@ -113,15 +131,16 @@ impl Reader<'_> {
                 ) {
                     self.row(self.header || heads)?;
                 }
-                self.cells += 1;
-                if self.cells > MAX_COLUMNS {
-                    return Err(format!("a table has more than {MAX_COLUMNS} columns"));
-                }
-                if heads && self.cells == 1 {
+                if self.count_cell()? == 1 && heads {
                     self.mark_header();
                 }
             }
-            _ => self.leave_paragraph(),
+            // A caption comes first in its table. Elsewhere it is a paragraph.
+            Tag::Caption if self.marks.text.marks.last() == Some(&Mark::Open(Tag::Table)) => {}
+            _ => {
+                self.leave_paragraph();
+                self.settle(false)?;
+            }
         }
         match tag {
             Tag::Row(_) => Ok(()),
@@ -133,10 +152,52 @@ impl Reader<'_> {
     fn row(&mut self, header: bool) -> Result<(), String> {
         if !self.close_inside(|tag| matches!(tag, Tag::Row(_)), |tag| *tag == Tag::Table) {
             self.leave_paragraph();
+            self.settle(false)?;
             self.marks.open(Tag::Table)?;
         }
-        self.cells = 0;
-        self.marks.open(Tag::Row(header))
+        self.marks.open(Tag::Row(header))?;
+        self.cells[self.marks.open.len()] = 0;
+        Ok(())
+    }
+
+    /// Counts one more cell of the row, which is the innermost open element.
+    fn count_cell(&mut self) -> Result<usize, String> {
+        let cells = &mut self.cells[self.marks.open.len()];
+        *cells += 1;
+        match *cells > MAX_COLUMNS {
+            true => Err(format!("a table has more than {MAX_COLUMNS} columns")),
+            false => Ok(*cells),
+        }
+    }
+
+    /// Whether the innermost open element holds only items, rows or cells.
+    fn is_between(&self) -> bool {
+        let open = self.marks.open.last();
+        matches!(open, Some(Tag::List(_) | Tag::Table | Tag::Row(_)))
+    }
+
+    /// Opens an item or cell for what stands between them: text, or a block. It goes to the item or
+    /// cell before it, if there is one, as browsers show it.
+    fn settle(&mut self, text: bool) -> Result<(), String> {
+        if self.marks.open.last() == Some(&Tag::Table) {
+            self.row(self.header)?;
+        }
+        let part = match self.marks.open.last() {
+            Some(Tag::List(_)) => Tag::Item,
+            Some(Tag::Row(_)) => Tag::Cell(Side::Start),
+            _ => return Ok(()),
+        };
+        if self.marks.text.marks.last() == Some(&Mark::Close) {
+            self.marks.reopen(part);
+            return match text {
+                true => self.marks.open(Tag::Paragraph),
+                false => Ok(()),
+            };
+        }
+        if part != Tag::Item {
+            self.count_cell()?;
+        }
+        self.marks.open(part)
     }
 
     /// Makes the open row one of the header, since its first cell is.
@@ -163,10 +224,12 @@ impl Reader<'_> {
         true
     }
 
-    /// Closes an open paragraph or heading, in which no block can stand.
+    /// Closes an open paragraph, heading or code, in which no block can stand.
     fn leave_paragraph(&mut self) {
         self.spaced = true;
-        let text = |tag: &Tag| matches!(tag, Tag::Paragraph | Tag::Heading(_)) || tag.is_inline();
+        let text = |tag: &Tag| {
+            matches!(tag, Tag::Paragraph | Tag::Heading(_) | Tag::Code) || tag.is_inline()
+        };
         let depth = self.marks.open.iter().position(text);
         // Inside a list or cell of a paragraph there is none any more.
         if let Some(depth) = depth
@@ -220,10 +283,15 @@ impl Reader<'_> {
             }
             self.spaced = space;
         }
-        match clean.is_empty() {
-            true => Ok(()),
-            false => self.marks.push(Mark::Text(clean)),
+        if clean.is_empty() {
+            return Ok(());
         }
+        if self.is_between() && clean.trim().is_empty() {
+            self.spaced = true;
+            return Ok(());
+        }
+        self.settle(true)?;
+        self.marks.push(Mark::Text(clean))
     }
 }
 
@@ -246,6 +314,7 @@ fn tag(name: &str, value: &dyn Fn(&str) -> Option<String>) -> Option<Tag> {
         )),
         "li" => Tag::Item,
         "table" => Tag::Table,
+        "caption" => Tag::Caption,
         "tr" => Tag::Row(false),
         "td" | "th" => Tag::Cell(match value("align").as_deref() {
             Some("center") => Side::Center,

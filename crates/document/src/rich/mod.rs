@@ -8,7 +8,11 @@ mod markdown;
 
 use std::collections::BTreeSet;
 
-use crate::{template::RichFormat, work};
+use crate::{
+    clean::{clean_part, is_field, isolates_are_balanced},
+    template::RichFormat,
+    work,
+};
 
 /// Maximum size of a text, in bytes.
 const MAX_BYTES: usize = 1 << 20;
@@ -32,6 +36,8 @@ pub(crate) enum Tag {
     List(Option<u32>),
     Item,
     Table,
+    /// The caption of a table, before its rows; elsewhere like a paragraph.
+    Caption,
     /// A row of a table; true in its header.
     Row(bool),
     Cell(Side),
@@ -86,7 +92,8 @@ pub(crate) enum Mark {
     Rule,
 }
 
-/// The marks of a text. Every opened element is closed, in order.
+/// The marks of a text. Every opened element is closed, in order. Lists hold only items, tables only
+/// rows and before them a caption, rows only cells, and code only text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RichText {
     pub(crate) marks: Vec<Mark>,
@@ -108,7 +115,40 @@ pub(crate) fn read(text: &str, format: RichFormat) -> Result<RichText, String> {
         RichFormat::Html => html::read(text, &mut marks)?,
     }
     marks.close_to(0);
-    Ok(marks.text)
+    let mut read = marks.text;
+    if text.contains("&#") {
+        read.clean(text.contains(is_field));
+    }
+    Ok(read)
+}
+
+impl RichText {
+    /// Cleans what references such as `&#x202e;` stand for: data was cleaned before they were read.
+    /// Page fields stay where the template wrote some beside the data.
+    fn clean(&mut self, has_fields: bool) {
+        let texts = self.marks.iter().filter_map(|mark| match mark {
+            Mark::Text(text) => Some(text.chars()),
+            _ => None,
+        });
+        let balanced = isolates_are_balanced(texts.flatten());
+        for mark in &mut self.marks {
+            work::check();
+            let (Mark::Text(text) | Mark::Open(Tag::Link(text))) = mark else {
+                continue;
+            };
+            let mut cleaned = String::with_capacity(text.len());
+            for piece in text.split_inclusive(is_field) {
+                let (kept, found) = clean_part(piece, balanced);
+                cleaned.push_str(&kept);
+                let field = piece.chars().next_back().filter(|last| is_field(*last));
+                cleaned.extend(field.filter(|_| has_fields));
+                if found.control || found.bidi {
+                    self.dropped.insert("control characters".to_owned());
+                }
+            }
+            *text = cleaned;
+        }
+    }
 }
 
 /// The marks of a text as they are read.
@@ -145,6 +185,12 @@ impl Marks {
         self.open.truncate(depth);
     }
 
+    /// Opens the element again that was closed last.
+    fn reopen(&mut self, tag: Tag) {
+        self.text.marks.pop();
+        self.open.push(tag);
+    }
+
     fn drop(&mut self, name: &str) {
         // Names are shown to authors; a text cannot fill memory with them.
         if self.text.dropped.len() < 20 {
@@ -160,12 +206,7 @@ mod tests {
     /// The marks in short: `<tag` opens, `>` closes.
     fn told(text: &str, format: RichFormat) -> String {
         let read = read(text, format).unwrap();
-        let depth = read.marks.iter().fold(0_i64, |depth, mark| match mark {
-            Mark::Open(_) => depth + 1,
-            Mark::Close => depth - 1,
-            _ => depth,
-        });
-        assert_eq!(depth, 0, "{text}");
+        check_places(&read, text);
         let mut out = String::new();
         for mark in &read.marks {
             match mark {
@@ -181,6 +222,40 @@ mod tests {
             }
         }
         out
+    }
+
+    /// Panics if an element is not closed, or something stands where binding does not expect it.
+    fn check_places(read: &RichText, text: &str) {
+        let is_line =
+            |tag: &Tag| tag.is_inline() || matches!(tag, Tag::Paragraph | Tag::Heading(_));
+        let mut open: Vec<&Tag> = Vec::new();
+        let mut before = None;
+        for mark in &read.marks {
+            let fits = match (open.last().copied(), mark) {
+                (around, Mark::Close) => around.is_some(),
+                (Some(Tag::List(_)), mark) => *mark == Mark::Open(Tag::Item),
+                (Some(Tag::Table), Mark::Open(Tag::Caption)) => {
+                    before == Some(&Mark::Open(Tag::Table))
+                }
+                (Some(Tag::Table), mark) => matches!(mark, Mark::Open(Tag::Row(_))),
+                (Some(Tag::Row(_)), mark) => matches!(mark, Mark::Open(Tag::Cell(_))),
+                (Some(Tag::Code), mark) => matches!(mark, Mark::Text(_)),
+                (Some(tag), Mark::Open(inner)) if is_line(tag) => inner.is_inline(),
+                (Some(tag), Mark::Rule) => !is_line(tag),
+                (_, Mark::Open(tag)) => !matches!(tag, Tag::Item | Tag::Row(_) | Tag::Cell(_)),
+                _ => true,
+            };
+            assert!(fits, "{text}: {mark:?}");
+            match mark {
+                Mark::Open(tag) => open.push(tag),
+                Mark::Close => {
+                    open.pop();
+                }
+                _ => {}
+            }
+            before = Some(mark);
+        }
+        assert!(open.is_empty(), "{text}");
     }
 
     #[test]
@@ -234,6 +309,45 @@ mod tests {
             ("a&amp;b&nbsp;&lt;c", "a&b\u{a0}<c"),
             ("<li>alone", "<List <Item alone>>"),
             ("<td>alone", "<Table <Row <Cell alone>>>"),
+            (
+                "<table><caption>c</caption><tr><td>a</table>",
+                "<Table <Caption c><Row <Cell a>>>",
+            ),
+            (
+                "<table><caption>c<tr><td>a</table>",
+                "<Table <Caption c><Row <Cell a>>>",
+            ),
+            (
+                "<table>t<tr><td>a</table>",
+                "<Table <Row <Cell t>><Row <Cell a>>>",
+            ),
+            (
+                "<table><tr><b><td>a</td><p>b</p><td>c</table>",
+                "<Table <Row <Cell a<Paragraph b>><Cell c>>>",
+            ),
+            (
+                "<table> <tr>&nbsp;<td>a</td><br></tr></table>",
+                "<Table <Row <Cell a>>>",
+            ),
+            ("<tr><li>a", "<Table <Row <Cell <List <Item a>>>>>"),
+            (
+                "<ul><li>a</li><ul><li>b</li></ul><li>c</ul>",
+                "<List <Item a<List <Item b>>><Item c>>",
+            ),
+            ("<ul><ul><li>b</ul></ul>", "<List <Item <List <Item b>>>>"),
+            (
+                "<ul>t<li>a</li><br><i>b</i> c<li>d</ul>",
+                "<List <Item t><Item a<Paragraph <Emphasis b> c>><Item d>>",
+            ),
+            (
+                "<ul><hr><td>a</ul>",
+                "<List <Item ---<Table <Row <Cell a>>>>>",
+            ),
+            (
+                "<pre><code>a\n <b>b</b><br>c</code></pre>d",
+                "<Code a\n b\nc>d",
+            ),
+            ("<pre>a<p>b</pre>", "<Code a><Paragraph b>"),
         ] {
             assert_eq!(told(html, RichFormat::Html), expected, "{html}");
         }
@@ -243,6 +357,39 @@ mod tests {
             .collect();
         assert_eq!(names, ["img", "object", "video"]);
         assert!(dropped("<div><span>x</span></div>").is_empty());
+    }
+
+    #[test]
+    fn whatever_html_has_stands_in_its_place() {
+        let parts = "<ul> </ul> <li> </li> <table> </table> <caption> <tr> <td> </td> <p> <b> <pre> <br> \
+                     <hr> x";
+        let parts: Vec<&str> = parts.split_whitespace().collect();
+        for index in 0..parts.len().pow(4) {
+            let part = |place: u32| parts[index / parts.len().pow(place) % parts.len()];
+            let html: String = (0..4).map(part).collect();
+            told(&html, RichFormat::Html);
+        }
+    }
+
+    #[test]
+    fn references_are_cleaned_as_texts_are() {
+        let text = "&#xfdd2;a&#x202e;b&#1;c&#xfffe; &#x2067;d";
+        let cleaned = "ab\u{fffd}c\u{fffd} d";
+        assert_eq!(told(text, RichFormat::Html), cleaned);
+        let paragraph = format!("<Paragraph {cleaned}>");
+        assert_eq!(told(text, RichFormat::Markdown), paragraph);
+        let link = read("[t](https://a.b/&#xffff;)", RichFormat::Markdown).unwrap();
+        let address = Tag::Link("https://a.b/\u{fffd}".to_owned());
+        assert!(link.marks.contains(&Mark::Open(address)));
+        assert!(link.dropped.contains("control characters"));
+        // What the template wrote, and isolates that end, stay.
+        for text in ["\u{fdd0} &#38;", "\u{2067}*a*&#x2069;"] {
+            let read = read(text, RichFormat::Markdown).unwrap();
+            let first = text.chars().next();
+            let stays =
+                |mark: &Mark| matches!(mark, Mark::Text(text) if text.chars().next() == first);
+            assert!(read.marks.iter().any(stays), "{text}");
+        }
     }
 
     #[test]
@@ -265,5 +412,8 @@ mod tests {
         assert!(read(&"<ul><li>".repeat(1_000), RichFormat::Html).is_err());
         assert!(read(&"<b>".repeat(1_000), RichFormat::Html).is_err());
         assert!(read(&"<p>a".repeat(200_000), RichFormat::Html).is_err());
+        // A table in a cell does not start the count of the cells around it anew.
+        let nested = "<td><table><tr></table>".repeat(MAX_COLUMNS + 1);
+        assert!(read(&nested, RichFormat::Html).is_err());
     }
 }

@@ -5,6 +5,7 @@ mod block;
 mod figure;
 mod fonts;
 mod form;
+mod margin;
 mod style;
 mod table;
 mod web_font;
@@ -344,7 +345,7 @@ impl<'a> Writer<'a> {
         if let Some((layout, shaper)) = pages {
             page.push_str(&fonts::rules(layout, shaper, &body, &mut self.report));
         }
-        style::style_sheet(&mut page, document, &self.used);
+        style::style_sheet(&mut page, document, &self.used, &mut self.report);
         if self.has_form {
             page.push_str(style::FORM);
         }

@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 
 use platen_document::bound::{
-    Baseline, Block, BlockKind, Border, Document, Inline, Sides, Style, StyleId, VerticalAlign,
+    Baseline, Block, Border, Document, Sides, Style, StyleId, VerticalAlign,
 };
 use rustc_hash::FxHashSet;
 
-use super::block::{align_name, line_name};
+use super::{
+    block::{align_name, line_name},
+    margin::content_of,
+};
+use crate::report::Report;
 
 /// Rules for form fields.
 pub(super) const FORM: &str = ".field{display:block;border:0;padding:0;margin:0}
@@ -32,8 +36,14 @@ impl Class {
     }
 }
 
-/// Writes the rules of a page whose elements have the classes `used`.
-pub(super) fn style_sheet(css: &mut String, document: &Document, used: &FxHashSet<Class>) {
+/// Writes the rules of a page whose elements have the classes `used`. Reports what its headers and
+/// footers lack in print.
+pub(super) fn style_sheet(
+    css: &mut String,
+    document: &Document,
+    used: &FxHashSet<Class>,
+    report: &mut Report,
+) {
     let theme = &document.theme;
     let plain = &document.styles[document.named.body];
     let _ = writeln!(
@@ -75,7 +85,7 @@ pub(super) fn style_sheet(css: &mut String, document: &Document, used: &FxHashSe
                 ".sheet-{index}>.text{{columns:{count};column-gap:{gap}pt}}"
             );
         }
-        pages(css, document, index);
+        pages(css, document, index, report);
     }
     if let Some(section) = document.sections.last() {
         let page = &section.page;
@@ -209,7 +219,7 @@ fn lengths(css: &mut String, property: &str, [start, end]: [f32; 2]) {
     }
 }
 
-fn text_declarations(css: &mut String, style: &Style) {
+pub(super) fn text_declarations(css: &mut String, style: &Style) {
     css.push_str("font-family:");
     families(css, style);
     let size = match style.baseline {
@@ -318,7 +328,7 @@ fn box_declarations(css: &mut String, style: &Style) {
 }
 
 /// The print pages of a section, with header and footer in margin boxes.
-fn pages(css: &mut String, document: &Document, index: usize) {
+fn pages(css: &mut String, document: &Document, index: usize, report: &mut Report) {
     let section = &document.sections[index];
     let page = &section.page;
     let Sides {
@@ -332,8 +342,8 @@ fn pages(css: &mut String, document: &Document, index: usize) {
         "@page section-{index}{{size:{}pt {}pt;margin:{top}pt {right}pt {bottom}pt {left}pt;",
         page.width, page.height
     );
-    margin_box(css, document, "top", &section.header);
-    margin_box(css, document, "bottom", &section.footer);
+    margin_box(css, document, "top", &section.header, report);
+    margin_box(css, document, "bottom", &section.footer, report);
     css.push_str("}\n");
     if section.first_header.is_some() || section.first_footer.is_some() {
         let _ = write!(css, "@page section-{index}:first{{");
@@ -342,12 +352,14 @@ fn pages(css: &mut String, document: &Document, index: usize) {
             document,
             "top",
             section.first_header.as_ref().unwrap_or(&section.header),
+            report,
         );
         margin_box(
             css,
             document,
             "bottom",
             section.first_footer.as_ref().unwrap_or(&section.footer),
+            report,
         );
         css.push_str("}\n");
     }
@@ -361,10 +373,16 @@ fn pages(css: &mut String, document: &Document, index: usize) {
     );
 }
 
-fn margin_box(css: &mut String, document: &Document, edge: &str, blocks: &[Block]) {
-    let mut content = String::new();
+/// Writes the margin box at the `edge` of a page that shows `blocks`.
+fn margin_box(
+    css: &mut String,
+    document: &Document,
+    edge: &str,
+    blocks: &[Block],
+    report: &mut Report,
+) {
     let style = blocks.first().map(|block| &document.styles[block.style]);
-    margin_content(&mut content, blocks);
+    let content = content_of(blocks, report);
     let _ = write!(
         css,
         "@{edge}-center{{width:100%;content:{}",
@@ -380,67 +398,4 @@ fn margin_box(css: &mut String, document: &Document, edge: &str, blocks: &[Block
         );
     }
     css.push('}');
-}
-
-/// Converts the text of a header or footer to a CSS `content` value: strings and page counters.
-fn margin_content(content: &mut String, blocks: &[Block]) {
-    for block in blocks {
-        let mut line = String::new();
-        match &block.kind {
-            BlockKind::Paragraph(inlines)
-            | BlockKind::Heading {
-                content: inlines, ..
-            } => {
-                inline_content(&mut line, inlines);
-            }
-            BlockKind::Columns(columns) => {
-                for column in &columns.columns {
-                    let mut part = String::new();
-                    margin_content(&mut part, &column.body);
-                    if !part.is_empty() {
-                        if !line.is_empty() {
-                            line.push_str("\"\u{2003}\"");
-                        }
-                        line.push_str(&part);
-                    }
-                }
-            }
-            BlockKind::Panel { body, .. } => margin_content(&mut line, body),
-            _ => {}
-        }
-        if !line.is_empty() {
-            if !content.is_empty() {
-                content.push_str("\"\\A \"");
-            }
-            content.push_str(&line);
-        }
-    }
-}
-
-fn inline_content(content: &mut String, inlines: &[Inline]) {
-    for inline in inlines {
-        match inline {
-            Inline::Text { text, .. } => {
-                content.push('"');
-                for c in text.chars() {
-                    match c {
-                        // `<` is escaped too, so that no text can close the style element.
-                        '"' | '\\' | '<' | '\n' | '\r' => {
-                            let _ = write!(content, "\\{:x} ", c as u32);
-                        }
-                        c if c.is_control() => {}
-                        c => content.push(c),
-                    }
-                }
-                content.push('"');
-            }
-            Inline::Break => content.push_str("\"\\A \""),
-            Inline::PageNumber(_) => content.push_str("counter(page)"),
-            Inline::PageCount(_) => content.push_str("counter(pages)"),
-            Inline::Number(_)
-            | Inline::PageField { .. }
-            | Inline::PageOf { .. }
-            | Inline::Footnote { .. } => {}
-        }
-    }
 }

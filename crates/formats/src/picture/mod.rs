@@ -6,6 +6,7 @@ mod outline;
 pub mod png;
 mod raster;
 pub mod svg;
+mod weight;
 
 use platen_document::{
     Diagnostic,

@@ -17,13 +17,13 @@ use tiny_skia::{
     PremultipliedColorU8, Rect, Stroke, StrokeDash, Transform,
 };
 
-use super::{decode::decode, outline::Outlines};
+use super::{decode::decode, outline::Outlines, weight};
 
 /// Maximum number of pixels in an image: 256 MB of RGBA.
 const MAX_PIXELS: f32 = 64e6;
 
 /// Draws the page with the given index at `dots_per_inch`, clamped to 4 to 1200. `None` if there is
-/// no such page or it exceeds 64 million pixels.
+/// no such page, it exceeds 64 million pixels, or a drawing takes too much time or memory with so many.
 #[must_use]
 pub fn write(
     layout: &Layout,
@@ -46,9 +46,13 @@ pub fn write(
         shaper,
         outlines: Outlines::new(shaper),
         images: HashMap::new(),
+        is_refused: false,
     };
     for item in &page.items {
         canvas.draw(page, item);
+        if canvas.is_refused {
+            return None;
+        }
     }
     canvas.pixmap.encode_png().ok()
 }
@@ -60,6 +64,8 @@ struct Canvas<'a> {
     shaper: &'a Shaper,
     outlines: Outlines<'a>,
     images: HashMap<*const ImageData, Option<Pixmap>>,
+    /// Whether a drawing takes too much.
+    is_refused: bool,
 }
 
 impl Canvas<'_> {
@@ -180,12 +186,17 @@ impl Canvas<'_> {
             let size = drawing.size();
             let (x, y) = (area.width / size.width(), area.height / size.height());
             let transform = self.base.pre_translate(area.x, area.y).pre_scale(x, y);
+            let (across, down) = (self.pixmap.width(), self.pixmap.height());
+            if !weight::fits(drawing, transform, across, down) {
+                self.is_refused = true;
+                return;
+            }
             let Some(mask) = mask else {
                 resvg::render(drawing, transform, &mut self.pixmap.as_mut());
                 return;
             };
             // Drawn on a layer of its own, as resvg knows no mask.
-            let Some(mut layer) = Pixmap::new(self.pixmap.width(), self.pixmap.height()) else {
+            let Some(mut layer) = Pixmap::new(across, down) else {
                 return;
             };
             resvg::render(drawing, transform, &mut layer.as_mut());

@@ -3,7 +3,7 @@
 use tiny_skia::{Pixmap, Transform};
 use usvg::Tree;
 
-use super::decode::Pixels;
+use super::{decode::Pixels, weight};
 
 /// Pixels for each pixel of the drawing: 288 dpi.
 const SCALE: f32 = 3.0;
@@ -12,7 +12,7 @@ const MAX_SIDE: f32 = 3_000.0;
 /// Shortest side of the result, as far as the other one allows it: small logos are drawn large.
 const MIN_SIDE: f32 = 600.0;
 
-/// Draws `tree` on a transparent ground; `None` if there is no memory for it.
+/// Draws `tree` on a transparent ground; `None` if that takes too much time or memory.
 pub(crate) fn rasterize(tree: &Tree) -> Option<Pixels> {
     let (width, height) = (tree.size().width(), tree.size().height());
     let longest = width.max(height);
@@ -21,8 +21,11 @@ pub(crate) fn rasterize(tree: &Tree) -> Option<Pixels> {
         (width * scale).ceil().max(1.0) as u32,
         (height * scale).ceil().max(1.0) as u32,
     );
-    let mut pixmap = Pixmap::new(across, down)?;
     let transform = Transform::from_scale(across as f32 / width, down as f32 / height);
+    if !weight::fits(tree, transform, across, down) {
+        return None;
+    }
+    let mut pixmap = Pixmap::new(across, down)?;
     resvg::render(tree, transform, &mut pixmap.as_mut());
     let rgba = pixmap
         .pixels()
@@ -37,4 +40,26 @@ pub(crate) fn rasterize(tree: &Tree) -> Option<Pixels> {
         height: down,
         rgba,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawings_are_left_out_before_they_take_too_much() {
+        let drawn = |count: usize| {
+            let group = "<g opacity=\".9\">";
+            let source = format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"900\">{}\
+                 <path fill=\"#f00\" d=\"M0 0H900V900H0z\"/>{}</svg>",
+                group.repeat(count),
+                "</g>".repeat(count)
+            );
+            let tree = Tree::from_str(&source, &usvg::Options::default()).unwrap();
+            rasterize(&tree).map(|pixels| pixels.rgba[3])
+        };
+        assert_eq!(drawn(110), None);
+        assert!(drawn(8).is_some_and(|alpha| (100..120).contains(&alpha)));
+    }
 }

@@ -366,25 +366,31 @@ fn path_data(commands: &[PathCommand]) -> String {
     data
 }
 
+/// `text` for XML, without the characters that it does not have.
 fn escape(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).fold(
-        String::with_capacity(text.len()),
-        |mut escaped, c| {
-            match c {
-                '&' => escaped.push_str("&amp;"),
-                '<' => escaped.push_str("&lt;"),
-                '>' => escaped.push_str("&gt;"),
-                '"' => escaped.push_str("&quot;"),
-                other => escaped.push(other),
-            }
-            escaped
-        },
-    )
+    let mut escaped = String::with_capacity(text.len());
+    for symbol in text.chars() {
+        match symbol {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => {}
+            control if control.is_control() => {}
+            other => escaped.push(other),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_have_only_characters_of_xml() {
+        assert_eq!(escape("a\u{1}\u{fffe}<\"\u{ffff}\u{9b}b"), "a&lt;&quot;b");
+    }
 
     #[test]
     fn an_outline_is_relative_and_its_quadratic_curves_are_found() {

@@ -100,6 +100,12 @@ impl<'a> Flow<'a> {
             BlockKind::FormField(field) => self.form_field(field, style, strip),
         }
         self.path = &block.path;
+        self.report_overhang();
+        Ok(())
+    }
+
+    /// Reports what extends beyond the end of the slide.
+    pub(super) fn report_overhang(&mut self) {
         if self.y > self.geometry.bottom + OVERHANG {
             let path = self.path;
             self.report.warn(
@@ -108,7 +114,6 @@ impl<'a> Flow<'a> {
                 "part of it is taller than a slide and extends beyond its edge",
             );
         }
-        Ok(())
     }
 
     fn list(

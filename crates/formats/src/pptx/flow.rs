@@ -7,7 +7,7 @@ use platen_document::bound::{
 use super::{
     footer::Footer,
     geometry::Geometry,
-    notes::{NOTES_PART, Notes},
+    notes::{NOTES_PART, Notes, footnotes},
     slide::{Place, Slide},
     text::{Mark, Typeset},
 };
@@ -19,7 +19,7 @@ use crate::{
 
 /// A paragraph taller than a slide starts at the foot of the current one only if this many lines
 /// fit.
-const LONG_START: f32 = 6.0;
+const LONG_START: usize = 6;
 
 /// A slide filled less than this takes the first heading of its section as its title.
 const SLIGHT: f32 = 0.4;
@@ -284,14 +284,19 @@ impl<'a> Flow<'a> {
         self.geometry.bottom - (self.notes.height + more).min(most)
     }
 
+    /// What is left of the slide if it also holds the footnotes `notes`.
+    pub fn room_with(&self, notes: &[u32]) -> f32 {
+        self.bottom_with(notes) - self.y
+    }
+
     /// Adds a paragraph to the current text box. A paragraph taller than a slide is split across
     /// several.
     pub fn paragraph(&mut self, content: &[Inline], id: StyleId, mark: Mark, strip: Strip) {
-        self.mark_notes(content);
+        let notes = footnotes(content);
         let text = plain_text(content);
         let height = self.typeset.height(&text, id, strip.width, mark);
-        if strip.breaks && height > self.room() {
-            let full = self.bottom() - self.geometry.top;
+        if strip.breaks && height > self.room_with(&notes) {
+            let full = self.bottom_with(&notes) - self.geometry.top;
             if height > full {
                 self.long_paragraph(content, id, mark, strip);
                 return;
@@ -309,13 +314,23 @@ impl<'a> Flow<'a> {
         let line_height = self.typeset.line_height(style);
         let mut rest = content.to_vec();
         let mut mark = mark;
-        if self.room() < line_height * LONG_START {
+        let (start, _) = self.typeset.cut_lines(&rest, style, width, LONG_START);
+        let room = self.room_with(&footnotes(&start));
+        if self.y > self.geometry.top && room < line_height * LONG_START as f32 {
             self.next_slide();
         }
         loop {
-            // Two lines in reserve, for words that break earlier than estimated.
-            let lines = ((self.room() / line_height) as usize).saturating_sub(2);
-            let (first, after) = self.typeset.cut_lines(&rest, style, width, lines);
+            let cut = |notes: &[u32]| {
+                // Two lines in reserve, for words that break earlier than estimated.
+                let lines = ((self.room_with(notes) / line_height) as usize).saturating_sub(2);
+                self.typeset.cut_lines(&rest, style, width, lines)
+            };
+            let (mut first, mut after) = cut(&[]);
+            let notes = footnotes(&first);
+            if !notes.is_empty() {
+                // They take room on this slide, so fewer lines fit.
+                (first, after) = cut(&notes);
+            }
             let height = self
                 .typeset
                 .height(&plain_text(&first), id, strip.width, mark);
@@ -330,6 +345,8 @@ impl<'a> Flow<'a> {
     }
 
     fn push_paragraph(&mut self, content: &[Inline], id: StyleId, mark: Mark, height: f32) {
+        // Not before: a footnote belongs on the slide of its mark.
+        self.mark_notes(content);
         if self.pending.body.is_empty() {
             self.pending.top = self.y;
         }

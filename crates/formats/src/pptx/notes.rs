@@ -51,10 +51,8 @@ impl Flow<'_> {
 
     /// Reserves space at the foot of the slide for the footnotes that `content` references.
     pub fn mark_notes(&mut self, content: &[Inline]) {
-        for inline in content {
-            if let Inline::Footnote { index, .. } = inline {
-                self.mark_note(*index);
-            }
+        for note in footnotes(content) {
+            self.mark_note(note);
         }
     }
 
@@ -132,15 +130,22 @@ impl Flow<'_> {
     }
 }
 
+/// Footnotes that `content` references.
+pub(super) fn footnotes(content: &[Inline]) -> Vec<u32> {
+    content.iter().filter_map(footnote).collect()
+}
+
+pub(super) fn footnote(inline: &Inline) -> Option<u32> {
+    match inline {
+        Inline::Footnote { index, .. } => Some(*index),
+        _ => None,
+    }
+}
+
 /// Footnotes referenced in blocks that a slide shows as plain text.
 pub(super) fn notes_in(blocks: &[Block]) -> Vec<u32> {
     let mut notes = Vec::new();
-    let mut add = |content: &[Inline]| {
-        notes.extend(content.iter().filter_map(|inline| match inline {
-            Inline::Footnote { index, .. } => Some(*index),
-            _ => None,
-        }));
-    };
+    let mut add = |content: &[Inline]| notes.extend(content.iter().filter_map(footnote));
     walk(blocks, &mut |block| match &block.kind {
         BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => add(content),
         BlockKind::List(list) => list.items.iter().for_each(|item| add(&item.content)),

@@ -14,7 +14,7 @@ use platen_document::{
 use super::{
     cell::{Cache, Carried},
     flow::{Flow, Strip, first_style},
-    notes::notes_in,
+    notes::{footnote, notes_in},
     text::Mark,
 };
 use crate::{
@@ -254,10 +254,9 @@ fn slide_row<'a>(
                     fill: flow.document.styles[cell.style].background.or(zebra),
                 };
                 let width: f32 = widths[column..column + span].iter().sum();
-                // A cell with a row span distributes its height over its rows.
-                let share = cell_height(flow, &placed, width) / rows as f32;
-                shares[column] = share;
-                height = height.max(share);
+                let (own, below) = flow.shared_height(&placed, width);
+                shares[column] = below;
+                height = height.max(own);
                 cells.push(placed);
                 cells.extend((1..span).map(|_| SlideCell::FromLeft { rows }));
                 match &cell.content {
@@ -291,13 +290,6 @@ fn slide_row<'a>(
         notes,
         may_break,
         starts_slide: row.page_break,
-    }
-}
-
-fn footnote(inline: &Inline) -> Option<u32> {
-    match inline {
-        Inline::Footnote { index, .. } => Some(*index),
-        _ => None,
     }
 }
 
@@ -428,16 +420,13 @@ impl<'a> Flow<'a> {
                 &mut cache,
                 &mut carried,
             );
+            self.report_overhang();
             if last >= table.rows.len() {
                 break;
             }
             first = last;
             self.next_slide();
         }
-    }
-
-    fn room_with(&self, notes: &[u32]) -> f32 {
-        self.bottom_with(notes) - self.y
     }
 
     /// Index after the last row that fits on the slide.

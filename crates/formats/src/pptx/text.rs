@@ -366,7 +366,8 @@ pub(super) fn push_run_text(xml: &mut String, text: &str) {
     xml.push_str("</a:t>");
 }
 
-/// Splits `content` at byte `end` of its plain text.
+/// Splits `content` at byte `end` of its plain text, but never before its first piece, so that
+/// whoever goes on with the remainder comes to an end.
 pub(super) fn cut(content: &[Inline], end: usize) -> (Vec<Inline>, Vec<Inline>) {
     let (mut head, mut tail) = (Vec::new(), Vec::new());
     let mut start = 0;
@@ -384,7 +385,7 @@ pub(super) fn cut(content: &[Inline], end: usize) -> (Vec<Inline>, Vec<Inline>) 
                 tail.push(part(after));
             }
             // A footnote reference belongs to the text before it.
-            _ if start + length <= end => head.push(inline.clone()),
+            _ if start + length <= end || start == 0 => head.push(inline.clone()),
             _ => tail.push(inline.clone()),
         }
         start += length;
@@ -400,5 +401,27 @@ pub(super) fn align(align: Align, rtl: bool) -> &'static str {
         | (Align::Start | Align::Right, true) => "r",
         (Align::Center, _) => "ctr",
         (Align::Justify, _) => "just",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use platen_document::bound::{Counted, Number};
+
+    use super::*;
+
+    #[test]
+    fn a_number_wider_than_its_line_is_cut_off_whole() {
+        let style = StyleId::default();
+        let number = Inline::Number(Box::new(Number {
+            text: "Figure 12:".into(),
+            full: "12".into(),
+            style,
+            series: Counted::Figures,
+        }));
+        let text = Inline::text("caption", style);
+        let (head, tail) = cut(&[number.clone(), text.clone()], "Figure ".len());
+        assert_eq!(head, [number]);
+        assert_eq!(tail, [text]);
     }
 }

@@ -93,7 +93,7 @@ fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
         sheet.worksheet.set_name(&name)?;
         names.push(name.clone());
         sheet.section(section)?;
-        define_names(&mut workbook, &mut sheet, &name, &mut defined)?;
+        define_names(&mut workbook, &mut sheet, &name, &mut defined);
         let Sheet { worksheet, .. } = {
             report = std::mem::take(&mut sheet.report);
             formats = std::mem::take(&mut sheet.formats);
@@ -119,17 +119,18 @@ fn define_names(
     sheet: &mut Sheet<'_>,
     name: &str,
     defined: &mut HashSet<String>,
-) -> Result<(), Error> {
+) {
     for rows in &sheet.names {
         if defined.insert(rows.name.to_lowercase()) {
-            workbook.define_name(&rows.name, &rows.reference(name))?;
+            let result = workbook.define_name(&rows.name, &rows.reference(name));
+            // `defined_name` makes names that the library takes. A file without one is better than none.
+            debug_assert!(result.is_ok(), "{}", rows.name);
         } else {
             let taken = &rows.name;
             let message = format!("two tables are named `{taken}`; the name stands for the first");
             sheet.report.warn("name-taken", "", message);
         }
     }
-    Ok(())
 }
 
 fn properties(document: &Document) -> Result<DocProperties, Error> {
@@ -183,7 +184,7 @@ fn sheet_name(section: &Section, document: &Document, taken: &[String]) -> Strin
     let clean: String = wanted
         .chars()
         .map(|c| {
-            if "[]:*?/\\".contains(c) || c.is_control() {
+            if "[]:*?/\\".contains(c) || c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') {
                 ' '
             } else {
                 c
@@ -191,7 +192,8 @@ fn sheet_name(section: &Section, document: &Document, taken: &[String]) -> Strin
         })
         .collect();
     let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
-    let clean = clean.trim_matches('\'');
+    // Blanks between apostrophes at the ends go with them.
+    let clean = clean.trim_matches(['\'', ' ']);
     let reserved = |name: &str| {
         let same = |other: &&str| other.to_lowercase() == name.to_lowercase();
         ["History", ChartData::SHEET].iter().any(&same)
@@ -241,5 +243,8 @@ mod tests {
         assert_eq!(name(&"x".repeat(40), &[]).len(), 31);
         assert_eq!(name("history", &[]), "history (2)");
         assert_eq!(name("", &[]), "Sheet1");
+        assert_eq!(name("' '", &[]), "Sheet1");
+        assert_eq!(name("' 'a' '", &[]), "a");
+        assert_eq!(name("\u{fffe}a\u{ffff}", &[]), "a");
     }
 }

@@ -23,12 +23,15 @@ impl NamedRows {
     }
 }
 
+/// Longest name, in UTF-16 units. Excel takes 255.
+const MAX_UNITS: usize = 200;
+
 /// A name that Excel accepts: letters, digits, `_` and `.`, not starting with a digit, and no cell
 /// reference (ECMA-376-1 §18.2.5), no truth value and no name of its own such as `_xlnm.Print_Area`.
 pub(super) fn defined_name(name: &str) -> String {
+    let mut units = 0;
     let mut defined: String = name
         .chars()
-        .take(200)
         .map(|symbol| {
             if symbol.is_alphanumeric() || matches!(symbol, '_' | '.') {
                 symbol
@@ -36,33 +39,23 @@ pub(super) fn defined_name(name: &str) -> String {
                 '_'
             }
         })
+        .take_while(|symbol| {
+            units += symbol.len_utf16();
+            units <= MAX_UNITS
+        })
         .collect();
     let letters = defined.trim_end_matches(|symbol: char| symbol.is_ascii_digit());
-    let is_cell = (letters.len() < defined.len() && (1..=3).contains(&letters.len())
-        || letters.eq_ignore_ascii_case("r")
-        || letters.eq_ignore_ascii_case("c")
-        || is_row_column(&defined))
+    let is_cell = letters.len() < defined.len()
+        && (1..=3).contains(&letters.len())
         && letters.chars().all(|symbol| symbol.is_ascii_alphanumeric());
     let starts_well = defined.starts_with(|symbol: char| symbol.is_alphabetic() || symbol == '_');
-    let is_truth = defined.eq_ignore_ascii_case("true") || defined.eq_ignore_ascii_case("false");
     let is_reserved = (defined.get(..6)).is_some_and(|start| start.eq_ignore_ascii_case("_xlnm."));
-    if is_cell || is_truth || is_reserved || !starts_well {
+    // The library knows the other rules, such as that `R1_a` reads as a row.
+    let is_refused = rust_xlsxwriter::utility::check_name(&defined).is_err();
+    if is_cell || is_reserved || is_refused || !starts_well {
         defined.insert(0, '_');
     }
     defined
-}
-
-/// Whether a name reads as a reference by row and column, such as `R1C1`.
-fn is_row_column(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    let Some((row, column)) = upper
-        .strip_prefix('R')
-        .and_then(|rest| rest.split_once('C'))
-    else {
-        return false;
-    };
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    digits(row) && digits(column)
 }
 
 #[cfg(test)]
@@ -78,8 +71,15 @@ mod tests {
             ("abc12", "_abc12"),
             ("abcd12", "abcd12"),
             ("R1C1", "_R1C1"),
+            ("R01C1", "_R01C1"),
             ("rc", "_rc"),
             ("r", "_r"),
+            ("C12-34", "_C12_34"),
+            ("R1 results", "_R1_results"),
+            ("RC2.a", "_RC2.a"),
+            ("Rx1", "_Rx1"),
+            ("R_1", "R_1"),
+            ("ß12", "ß12"),
             ("7days", "_7days"),
             ("true", "_true"),
             ("FALSE", "_FALSE"),
@@ -89,6 +89,16 @@ mod tests {
         ] {
             assert_eq!(defined_name(name), expected);
         }
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        // Each of these letters has two UTF-16 units.
+        let name = defined_name(&"𠀀".repeat(300));
+        assert_eq!(name.encode_utf16().count(), MAX_UNITS);
+        let name = defined_name(&format!("R1{}", "a".repeat(300)));
+        assert_eq!(name.len(), MAX_UNITS + 1);
+        assert!(rust_xlsxwriter::utility::check_name(&name).is_ok());
     }
 
     #[test]

@@ -99,6 +99,59 @@ fn long_addresses_in_cells_are_broken() {
     assert!(!page.contains(" long\">short"));
 }
 
+#[test]
+fn printed_headers_and_footers_have_their_text() {
+    let image = crate::whole::captioned_cell()["body"][0].clone();
+    let template = serde_json::json!({"key": "t", "name": "T", "page": {
+        "header": [image],
+        "footer": [
+            {"type": "keyValue", "columns": 2, "items": [
+                {"key": "IBAN", "value": "DE02 1203"}, {"key": "Page", "value": "{{ pageNumber }}"}
+            ]},
+            {"type": "table", "caption": "Offices",
+                "columns": [{"header": "City"}, {"header": "Phone"}],
+                "bodyRows": [{"cells": [
+                    "Bremen", {"body": [{"type": "text", "content": "0421 <5>"}]}
+                ]}]},
+            {"type": "panel", "title": "Register", "body": [
+                {"type": "list", "items": ["First", {"content": "Second", "body": [
+                    {"type": "list", "ordered": true, "items": ["Nested"]}
+                ]}]}
+            ]},
+            {"type": "positioned", "right": "5mm", "bottom": "5mm", "width": "30mm", "body": [
+                {"type": "text", "content": "Stamp"}
+            ]}
+        ]
+    }, "body": [{"type": "text", "content": "Body"}]});
+    let written = write(&crate::whole::bound(template), None).unwrap();
+    let page = String::from_utf8(written.bytes).unwrap();
+    let rule = |name: &str| {
+        let (_, rule) = page.split_once(name).unwrap();
+        rule.split_once('}').unwrap().0
+    };
+    let header = rule("@top-center{");
+    assert!(header.contains("\"The picture\""), "{header}");
+    let footer = rule("@bottom-center{");
+    for piece in [
+        "\"IBAN\"\" \"\"DE02 1203\"\"\u{2003}\"\"Page\"\" \"counter(page)",
+        "\"Offices\"\"\\A \"\"City\"\"\u{2003}\"\"Phone\"",
+        "\"Bremen\"\"\u{2003}\"\"0421 \\3c 5>\"",
+        "\"Register\"",
+        "\"• \"\"First\"",
+        "\"a. \"\"Nested\"",
+        "\"Stamp\"",
+    ] {
+        assert!(footer.contains(piece), "{piece}\n{footer}");
+    }
+    let lost: Vec<&str> = written
+        .warnings
+        .iter()
+        .filter(|warning| warning.code == "header-simplified")
+        .map(|warning| warning.path.as_str())
+        .collect();
+    assert_eq!(lost, ["/page/header/0"]);
+}
+
 /// The tables of a WOFF file as an OpenType font.
 fn unpack(woff: &[u8]) -> Vec<u8> {
     use std::io::Read as _;

@@ -139,3 +139,82 @@ fn footnotes_and_captions_of_nodes_in_cells_are_kept() {
         assert!(all.contains(piece), "{piece}\n{all}");
     }
 }
+
+#[test]
+fn a_row_whose_line_is_taller_than_a_slide_stays_on_one() {
+    for style in [json!({"fontSize": "250pt"}), json!({"padding": "150pt"})] {
+        let tall = |span: usize| json!({"content": "7", "style": style, "rowSpan": span});
+        let table = |rows: Value| json!({"type": "table", "columns": [{}, {}], "bodyRows": rows});
+        let alone = table(json!([{"cells": [tall(1), "8"]}]));
+        let above = table(json!([{"cells": [tall(1), "8"]}, {"cells": ["below", "it"]}]));
+        let spanning = table(json!([{"cells": [tall(2), "8"]}, {"cells": ["beside"]}]));
+        let items = json!([{"key": "7", "value": "8"}]);
+        let pairs = json!({"type": "keyValue", "style": style, "items": items});
+        for (rows, node) in [(1, alone), (2, above), (2, spanning), (1, pairs)] {
+            let told = node.to_string();
+            let (slides, warnings) = slides(json!({"body": [node]}));
+            assert!(slides.len() <= rows, "{}: {told}", slides.len());
+            let all = slides.concat();
+            for text in ["7", "8"] {
+                let count = all.matches(&format!("<a:t>{text}</a:t>")).count();
+                assert_eq!(count, 1, "{text}: {told}");
+            }
+            assert!(warnings.contains(&"off-slide".to_owned()), "{told}");
+        }
+    }
+}
+
+#[test]
+fn lines_taller_than_a_slide_go_on_until_they_end() {
+    let words = ["A", "B", "C"];
+    let (slides, warnings) = slides(json!({"body": [{"type": "table", "columns": [{}],
+        "bodyRows": [{"cells": [{"content": words.join(" "), "style": {"fontSize": "400pt"}}]}]}]}));
+    assert_eq!(slides.len(), words.len());
+    for (slide, word) in slides.iter().zip(words) {
+        let text = format!("<a:t>{word}");
+        assert!(slide.contains(&text), "{word}: {slide}");
+    }
+    assert!(warnings.contains(&"off-slide".to_owned()));
+}
+
+#[test]
+fn a_footnote_is_on_the_slide_of_its_mark() {
+    let mut moved = false;
+    for filler in 1..40 {
+        let mut body: Vec<Value> = (0..filler)
+            .map(|index| json!({"type": "text", "content": format!("filler {index}")}))
+            .collect();
+        body.push(json!({"type": "text", "content": [
+            words(60), " Marked", {"text": "", "footnote": "The note"}
+        ]}));
+        let (slides, _) = slides(json!({"body": body}));
+        let of = |text: &str| slides.iter().position(|slide| slide.contains(text));
+        let marked = of("Marked");
+        assert!(marked.is_some(), "{filler}");
+        assert_eq!(of("The note"), marked, "{filler}");
+        assert_eq!(of("baseline=\"30000\""), marked, "{filler}");
+        moved |= marked == Some(1) && !slides[1].contains("filler");
+    }
+    assert!(moved, "no paragraph moved to another slide");
+}
+
+#[test]
+fn footnotes_of_a_long_paragraph_are_on_the_slides_of_their_marks() {
+    let parts = 0..6;
+    let content: Vec<Value> = parts
+        .clone()
+        .flat_map(|index| {
+            let note = format!("Note {index}.");
+            let text = format!("{} part{index}.", words(200));
+            [json!(text), json!({"text": "", "footnote": note})]
+        })
+        .collect();
+    let (slides, _) = slides(json!({"body": [{"type": "text", "content": content}]}));
+    assert!(slides.len() > 2, "{}", slides.len());
+    let of = |text: &str| slides.iter().position(|slide| slide.contains(text));
+    for index in parts {
+        let marked = of(&format!("part{index}."));
+        assert!(marked.is_some(), "{index}");
+        assert_eq!(of(&format!("Note {index}.")), marked, "{index}");
+    }
+}

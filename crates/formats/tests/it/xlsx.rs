@@ -171,6 +171,45 @@ fn a_header_far_down_is_not_frozen_and_other_tables_have_room() {
     assert!(width.parse::<f32>().unwrap() > 25.0, "{width}");
 }
 
+#[test]
+fn table_names_that_read_as_references_do_not_fail_the_file() {
+    for (name, expected) in [("C12-34", "_C12_34"), ("R1 results", "_R1_results")] {
+        let template = json!({"key": "t", "name": "T", "body": [
+            {"type": "table", "name": name, "columns": [{}], "bodyRows": [{"cells": ["1"]}]}
+        ]});
+        let parts = parts(&write(&bound(template)).unwrap().bytes);
+        let workbook = text(&parts, "xl/workbook.xml");
+        let written = format!("<definedName name=\"{expected}\"");
+        assert!(workbook.contains(&written), "{workbook}");
+    }
+}
+
+#[test]
+fn what_xml_does_not_have_stays_out_of_every_part() {
+    let pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAECAIAAAA8r+mnAAAAGElEQVR4nGNkYGhQYGDARCwMNgxYAekSAKGAAiL79PrSAAAAAElFTkSuQmCC";
+    let address = "https://example.com/{{ t }}";
+    let template = json!({"key": "t", "name": "T", "metadata": {"title": "{{ t }}"}, "body": [
+        {"type": "section", "name": "{{ t }}", "body": [
+            {"type": "image", "source": pixel, "alt": "{{ t }}", "link": address},
+            {"type": "text", "content": [{"text": "{{ t }}", "link": address}]}
+        ]},
+        {"type": "section", "name": "' '", "body": [{"type": "text", "content": "x"}]}
+    ]});
+    let data = json!({"t": "a\u{fffe}b\u{ffff}"});
+    let parts = parts(&write(&bound_to(template, &data)).unwrap().bytes);
+    for (name, content) in &parts {
+        if name.ends_with(".xml") || name.ends_with(".rels") {
+            let content = std::str::from_utf8(content).unwrap();
+            assert!(!content.contains(['\u{fffe}', '\u{ffff}']), "{name}");
+        }
+    }
+    let workbook = text(&parts, "xl/workbook.xml");
+    for name in ["a\u{fffd}b\u{fffd}", "Sheet2"] {
+        let written = format!("<sheet name=\"{name}\"");
+        assert!(workbook.contains(&written), "{workbook}");
+    }
+}
+
 /// All cells of a written template, whose rows are in `bodyRows` of a table with this cell.
 fn strings_of(cell: Value) -> String {
     let template = json!({"key": "t", "name": "T", "body": [

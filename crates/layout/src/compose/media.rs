@@ -18,7 +18,7 @@ use super::{
 use crate::{
     figure::{Anchor, Figure, Shape, barcode_middle, barcode_rects, chart_figure},
     page::{Area, Artifact, Item, TagId, TagKind, TextRun},
-    text::{Placement, Sink},
+    text::{Placement, Sink, upright},
 };
 
 /// Maximum height of an image as a fraction of the text height.
@@ -208,8 +208,10 @@ impl Composer<'_> {
             .emit_line(&paragraph, line, placement, &mut self.tags, sink);
         if *rotated {
             for item in &mut sink.items[first..] {
-                if let Item::Text(run) = item {
-                    turn(run, placement);
+                match item {
+                    Item::Text(run) => turn(run, placement),
+                    Item::Image { area, .. } => *area = turned_picture(*area, placement),
+                    _ => {}
                 }
             }
         }
@@ -373,4 +375,15 @@ fn turn(run: &mut TextRun, placement: Placement) {
     run.x = placement.x;
     run.y = placement.baseline - along;
     run.rotated = true;
+}
+
+/// Where a picture stands in a text that [`turn`] rotates.
+fn turned_picture(area: Area, placement: Placement) -> Area {
+    let turned = Area {
+        x: placement.x + area.y - placement.baseline,
+        y: placement.baseline - (area.x + area.width - placement.x),
+        width: area.height,
+        height: area.width,
+    };
+    upright(area, turned)
 }

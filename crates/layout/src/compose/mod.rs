@@ -134,6 +134,7 @@ fn compose(
     composer.check_bounds(&flow.pages);
     composer.warn_missing();
     composer.tags.nest_headings();
+    composer.tags.sort_alternatives();
     let layout = Layout {
         pages: flow.pages,
         tags: composer.tags,

@@ -6,6 +6,7 @@ use platen_document::{
     bound::{Align, Direction, Inline, StyleId, TabLeader},
     work,
 };
+use rustc_hash::FxHashMap;
 use unicode_bidi::{BidiInfo, Level};
 
 use super::{
@@ -28,6 +29,8 @@ struct Source {
     text: String,
     spans: Vec<Span>,
     links: Vec<Arc<str>>,
+    /// Where each target stands in `links`.
+    places: FxHashMap<Arc<str>, u16>,
 }
 
 impl Source {
@@ -45,12 +48,15 @@ impl Source {
         });
     }
 
+    /// The index of `target` in `links`. `None` if there are too many others.
     fn link(&mut self, target: &Arc<str>) -> Option<u16> {
-        if let Some(index) = self.links.iter().position(|known| known == target) {
-            return Some(index as u16);
+        if let Some(place) = self.places.get(target) {
+            return Some(*place);
         }
+        let place = u16::try_from(self.links.len()).ok()?;
         self.links.push(Arc::clone(target));
-        u16::try_from(self.links.len() - 1).ok()
+        self.places.insert(Arc::clone(target), place);
+        Some(place)
     }
 }
 
@@ -69,6 +75,7 @@ impl TextContext<'_> {
         }
         let mut source = Source::default();
         for inline in content {
+            work::check();
             match inline {
                 Inline::Text { text, style, link } => {
                     let link = link.as_ref().and_then(|target| source.link(target));
@@ -167,7 +174,7 @@ impl TextContext<'_> {
     }
 
     fn atoms(&mut self, source: Source) -> Paragraph {
-        let Source { text, spans, links } = source;
+        let (text, spans, links) = (source.text, source.spans, source.links);
         let base_right_to_left = self.document.direction == Direction::RightToLeft;
         let base = if base_right_to_left {
             Level::rtl()
@@ -390,4 +397,21 @@ pub(super) fn is_right_to_left(character: char) -> bool {
     matches!(character as u32,
         0x590..=0x8FF | 0x200F | 0x202B | 0x202E | 0x2067 | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF
         | 0x10800..=0x10FFF | 0x1E800..=0x1EFFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_link_leads_to_another_target() {
+        let mut source = Source::default();
+        for number in (0..66_000).chain(0..66_000) {
+            let target: Arc<str> = format!("#{number}").into();
+            match source.link(&target) {
+                Some(place) => assert_eq!(source.links[usize::from(place)], target),
+                None => assert!(number > usize::from(u16::MAX)),
+            }
+        }
+    }
 }

@@ -7,7 +7,11 @@ use platen_document::{
     work,
 };
 
-use super::{Atom, Line, Paragraph, TextContext, justify::loosen, pictures::PictureWord};
+use super::{
+    Atom, Line, Paragraph, TextContext,
+    justify::loosen,
+    pictures::{PictureWord, upright},
+};
 use crate::{
     page::{Area, Item, Page, PlacedWord, TagId, TagKind, Tags, TextRun},
     shape::WordId,
@@ -35,6 +39,12 @@ impl Sink {
     /// `length` points below the top.
     pub fn turned(mut self, length: f32) -> Self {
         let point = |(x, y): (f32, f32)| (y, length - x);
+        let turned = |area: Area| Area {
+            x: area.y,
+            y: length - area.x - area.width,
+            width: area.height,
+            height: area.width,
+        };
         for item in &mut self.items {
             match item {
                 Item::Text(run) => {
@@ -42,14 +52,8 @@ impl Sink {
                     run.rotated = true;
                 }
                 Item::Line { from, to, .. } => (*from, *to) = (point(*from), point(*to)),
-                Item::Rect { area, .. } | Item::Link { area, .. } => {
-                    *area = Area {
-                        x: area.y,
-                        y: length - area.x - area.width,
-                        width: area.height,
-                        height: area.width,
-                    };
-                }
+                Item::Rect { area, .. } | Item::Link { area, .. } => *area = turned(*area),
+                Item::Image { area, .. } => *area = upright(*area, turned(*area)),
                 // Text has nothing else.
                 _ => {}
             }

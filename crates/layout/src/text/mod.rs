@@ -28,6 +28,7 @@ pub(crate) use self::{
     emit::{Placement, Sink},
     hyphen::Hyphenator,
     lines::Line,
+    pictures::upright,
     tabs::decimal_place,
 };
 use crate::shape::{Shaper, WordId};

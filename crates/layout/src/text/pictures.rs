@@ -58,3 +58,41 @@ impl TextContext<'_> {
         }
     }
 }
+
+/// The area of a picture that would lie in `turned` if pictures could be turned: it stands upright in
+/// the middle, as large as fits.
+pub(crate) fn upright(picture: Area, turned: Area) -> Area {
+    let scale = (turned.width / picture.width).min(turned.height / picture.height);
+    // A picture without width or height has no scale.
+    let scale = if scale.is_finite() { scale } else { 0.0 };
+    let (width, height) = (picture.width * scale, picture.height * scale);
+    Area {
+        x: turned.x + (turned.width - width) / 2.0,
+        y: turned.y + (turned.height - height) / 2.0,
+        width,
+        height,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upright_pictures_keep_their_proportions() {
+        let area = |x, y, width, height| Area {
+            x,
+            y,
+            width,
+            height,
+        };
+        let wide = area(0.0, 0.0, 8.0, 4.0);
+        let turned = area(10.0, 20.0, 4.0, 8.0);
+        assert_eq!(upright(wide, turned), area(10.0, 23.0, 4.0, 2.0));
+        let square = area(0.0, 0.0, 6.0, 6.0);
+        let turned = area(1.0, 2.0, 6.0, 6.0);
+        assert_eq!(upright(square, turned), turned);
+        let nothing = area(0.0, 0.0, 0.0, 6.0);
+        assert_eq!(upright(nothing, area(1.0, 2.0, 6.0, 0.0)).width, 0.0);
+    }
+}

@@ -23,6 +23,8 @@ static FONTS: LazyLock<Arc<FontLibrary>> = LazyLock::new(|| {
         font!("LiberationMono-Regular.ttf"),
         font!("NotoSansArabic-Regular.ttf"),
         font!("NotoSansJP-Regular.otf"),
+        // An emoji of color layers.
+        include_bytes!("../../../../tests/fonts/Layers.ttf").as_slice(),
     ] {
         library.add_static(bytes, "test");
     }

@@ -1,5 +1,6 @@
 //! Tables across pages.
 
+use platen_layout::page::Item;
 use serde_json::{Value, json};
 
 use crate::harness::{Sheet, assert_within, sheet, sheet_with, words};
@@ -410,4 +411,33 @@ fn totals_are_carried_forward_above_the_margin_where_the_last_row_goes_on() {
         broken += usize::from(has("word0") && has("Carried"));
     }
     assert!(broken > 50, "{broken}");
+}
+
+#[test]
+fn emoji_of_turned_cells_stand_in_them() {
+    let body = json!([{
+        "type": "table",
+        "columns": [
+            {"header": "😀😀😀😀", "width": "30pt", "headerStyle": {"turned": true}},
+            {"header": "b"}
+        ],
+        "bodyRows": [{"cells": ["1", "2"]}]
+    }]);
+    let sheet = sheet(body, json!({}));
+    let texts = sheet.texts(0);
+    let below = texts.iter().find(|text| text.text == "1").unwrap().y;
+    let pictures: Vec<_> = (sheet.layout.pages[0].items.iter())
+        .filter_map(|item| match item {
+            Item::Image { area, .. } => Some(*area),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(pictures.len(), 4);
+    for area in &pictures {
+        let across = area.x >= 30.0 && area.x + area.width <= 60.0;
+        let down = area.y >= 30.0 && area.y + area.height < below;
+        assert!(across && down, "{area:?}");
+    }
+    // They are read from the bottom up.
+    assert!(pictures.is_sorted_by(|one, next| one.y > next.y));
 }

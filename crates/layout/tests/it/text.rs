@@ -1,6 +1,6 @@
 //! Paragraphs: lines, alignment, bidirectional text, scripts, hyphens.
 
-use platen_layout::FontLibrary;
+use platen_layout::{FontLibrary, page::Item};
 use serde_json::json;
 
 use crate::harness::{Placed, sheet, sheet_with, words};
@@ -287,4 +287,33 @@ fn digits_of_amounts_are_as_wide_as_each_other() {
     ] {
         assert_eq!(width(ones), width(others), "{ones}");
     }
+}
+
+#[test]
+fn check_boxes_and_emoji_both_keep_their_alternative_text() {
+    let body = json!([{"type": "list", "mark": "checkedBox", "items": ["😀 done"]}]);
+    let tags = sheet(body, json!({})).layout.tags;
+    assert!(tags.alternatives.is_sorted_by_key(|(tag, _)| *tag));
+    let texts = tags.alternatives.iter().map(|(_, text)| text.as_str());
+    assert!(texts.eq(["☑", "😀"]), "{:?}", tags.alternatives);
+}
+
+#[test]
+fn emoji_of_turned_titles_stand_in_their_line() {
+    let body = json!([{
+        "type": "chart", "chart": "bar", "alt": "A chart", "valueTitle": "😀😀😀",
+        "rows": "[1]", "category": "one", "series": [{"name": "Series", "value": "item"}]
+    }]);
+    let sheet = sheet(body, json!({}));
+    let pictures: Vec<_> = (sheet.layout.pages[0].items.iter())
+        .filter_map(|item| match item {
+            Item::Image { area, .. } => Some(*area),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(pictures.len(), 3);
+    for pair in pictures.windows(2) {
+        assert!((pair[0].x - pair[1].x).abs() < 0.01 && pair[0].y > pair[1].y);
+    }
+    assert!(pictures.iter().all(|area| area.x >= LEFT - 0.01));
 }

@@ -38,7 +38,9 @@ pub(super) fn from_first_cell(
     let changed = replaced(&head, &changes);
     let mut rest = reader(file, entry)?;
     io::copy(&mut rest.by_ref().take(head.len() as u64), &mut io::sink())?;
+    let changed_bytes = changed.len();
     let part = Part::copied(changed.chain(rest.take(left.saturating_add(1))))?;
-    spend(left, part.unpacked_bytes as u64)?;
+    // The head is paid for.
+    spend(left, (part.unpacked_bytes - changed_bytes) as u64)?;
     Ok(Some(part))
 }

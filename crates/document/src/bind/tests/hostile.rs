@@ -1,7 +1,7 @@
 //! Malicious or broken data and templates.
 
 use super::*;
-use crate::Severity;
+use crate::{Severity, bound::FormFieldKind};
 
 #[test]
 fn links_that_run_code_are_refused() {
@@ -33,6 +33,54 @@ fn control_characters_and_overrides_are_warned_of_once() {
         .collect();
     assert_eq!(codes, ["control-characters", "bidi-controls"]);
     assert_eq!(document.warnings[0].severity, Severity::Warning);
+}
+
+#[test]
+fn names_of_fields_are_cleaned_as_texts_are() {
+    let body = json!([
+        { "type": "text", "content": "{{ o|join(',') }} end" },
+        { "type": "text", "content": "{{ p.total + 0 }} {{ p|join(',') }} {{ q.a + 0 }}" }
+    ]);
+    let data = json!({
+        "o": { "\u{fdd2}a\u{202e}\u{1}": 1 },
+        "p": { "total": 1, "total\u{202e}": 2 },
+        "q": { "a\u{202e}": 3, "a\u{202d}": 4 }
+    });
+    let document = document(body, &data);
+    assert_eq!(texts(&document), ["a\u{fffd} end", "1 total 3"]);
+    let codes = document.warnings.iter().map(|warning| &*warning.code);
+    assert!(codes.eq(["control-characters", "bidi-controls"]));
+}
+
+#[test]
+fn properties_and_options_from_data_are_cleaned() {
+    let body = json!([
+        { "type": "list", "mark": "{{ mark }}", "items": ["x"] },
+        { "type": "formField", "name": "f", "kind": "dropDown", "each": "options" }
+    ]);
+    let data = json!({ "mark": "\u{fdd0}*\u{1}", "options": ["a\u{202e}\u{ffff}"] });
+    let document = document(body, &data);
+    let body = &document.sections[0].body;
+    let (BlockKind::List(list), BlockKind::FormField(field)) = (&body[0].kind, &body[1].kind)
+    else {
+        panic!();
+    };
+    assert_eq!(list.label(0, 0), "*\u{fffd}");
+    let FormFieldKind::DropDown(options) = &field.kind else {
+        panic!();
+    };
+    assert_eq!(options[0].label, "a\u{fffd}");
+}
+
+#[test]
+fn a_part_of_a_page_reference_erases_nothing() {
+    let body = json!([
+        { "type": "text", "id": "abc", "content": "x" },
+        { "type": "text", "content": "{{ ref('abc').page|truncate(2) }} end" },
+        { "type": "text", "content": "{{ ref('abc').page|reverse }} end" }
+    ]);
+    let document = document(body, &json!({}));
+    assert_eq!(texts(&document), ["x", "a… end", "cba end"]);
 }
 
 #[test]

@@ -184,3 +184,20 @@ fn long_tables_bind_quickly() {
     assert!(elapsed.as_millis() < 500, "{elapsed:?}");
     println!("4,000 rows in {elapsed:?}");
 }
+
+#[test]
+fn tables_of_rich_text_are_whole() {
+    let body = json!([{ "type": "richText", "format": "html", "source": "{{ html }}" }]);
+    let html = "<table><caption>c</caption><tr><th>a<th>b</tr>\
+                <tr><td><ul><li>x</li><ul><li>y</li></ul></ul></td><td>second</td></tr>\
+                <tr><td>3<td>4</table>";
+    let document = document(body, &json!({ "html": html }));
+    assert_eq!(document.sections[0].body.len(), 1);
+    let table = table(&document);
+    assert_eq!(plain_text(table.caption.as_deref().unwrap()), "c");
+    assert_eq!(table.header.len(), 1);
+    let rows = rows(table);
+    assert_eq!(rows.len(), 2);
+    assert_eq!((rows[0].len(), &*rows[0][1]), (2, "second"));
+    assert_eq!(rows[1], ["3", "4"]);
+}
