@@ -395,7 +395,7 @@ export default {
     await page.locator(".json-view .stale").waitFor();
     await page.keyboard.press("Control+z");
     await page.locator(".json-view .stale").waitFor({ state: "detached" });
-    assert.match(await text.textContent(), /"content": "one".*\}$/);
+    await until(async () => /"content": "one".*\}$/.test(await text.textContent()));
     await page.getByRole("tab", { name: "Design" }).click();
     await text.waitFor({ state: "detached" });
     await add.waitFor();

@@ -123,7 +123,8 @@ impl Dispatcher {
         let waiting = depth.asynchronous + depth.parked_asynchronous;
         // In memory the lane is cut off at this length. Only then is the true length worth a query.
         let queued = match (lane, &self.fleet) {
-            (Lane::Async, Some(fleet)) => waiting.max(fleet.queued()),
+            // Other services may have executed those that are held back here.
+            (Lane::Async, Some(fleet)) => depth.asynchronous.max(fleet.queued()),
             (Lane::Async, None) if waiting >= self.settings.async_queue.min(4_096) => {
                 self.store.counts().await?[0] as usize
             }

@@ -37,9 +37,6 @@ impl Dispatcher {
                 true => {}
                 false => return Err(StoreError::NotFound.into()),
             }
-            if let Some(path) = &step {
-                self.check_waits(id, path).await?;
-            }
             let state = loop {
                 // Before the journal is read, so that no callback goes unseen in between.
                 let seen = self.store.callbacks(id.to_owned()).await?;
@@ -83,26 +80,35 @@ impl Dispatcher {
     /// The wait that a callback ends: the one named, if it has not had its callback; else the only
     /// open one.
     async fn wait_to_end(&self, id: &str, step: Option<&str>) -> Result<String, Error> {
-        let (mut open, mut over) = (BTreeSet::new(), BTreeMap::new());
+        let (mut open, mut timed) = (BTreeSet::new(), BTreeSet::new());
+        let mut over = BTreeMap::new();
         for record in self.journal(id).await? {
             match record.entry {
                 Entry::Waiting {
                     path,
                     until_ms: None,
                 } => drop(open.insert(path)),
+                Entry::Waiting { path, .. } => drop(timed.insert(path)),
                 Entry::Resumed { path, payload } => drop(over.insert(path, payload)),
                 _ => {}
             }
         }
+        // The end of a pause is recorded as a callback is.
+        over.retain(|path, _| !timed.contains(path));
         if let Some(step) = step {
-            return match over.contains_key(step) {
-                true => Err(Error::Retry(format!("{step} was called back before"))),
+            if over.contains_key(step) {
+                return Err(Error::Retry(format!("{step} was called back before")));
+            }
+            if !open.contains(step) {
                 // Its wait may not have been written yet.
-                false if open.contains(step) || has_room(&open, &over) => Ok(step.to_owned()),
-                false => Err(Error::Retry(format!(
-                    "{step} does not wait yet, and too much was called back too early: try again later"
-                ))),
-            };
+                self.check_waits(id, step).await?;
+                if !has_room(&open, &over) {
+                    return Err(Error::Retry(format!(
+                        "{step} does not wait yet, and too much was called back too early: try again later"
+                    )));
+                }
+            }
+            return Ok(step.to_owned());
         }
         open.retain(|path| !over.contains_key(path));
         match <[String; 1]>::try_from(Vec::from_iter(open)) {

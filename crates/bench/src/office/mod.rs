@@ -53,7 +53,7 @@ pub const WHOLE: Effort = Effort {
     min_rounds: 6,
     max_rounds: 40,
     cell_seconds: 48,
-    pack_seconds: 1_440,
+    pack_seconds: 1_530,
 };
 /// A quick run.
 pub const QUICK: Effort = Effort {

@@ -66,6 +66,39 @@ fn unreadable(reason: String) -> Failure {
 /// Maximum number of attributes of an element: the parser compares each with each.
 const MAX_ATTRIBUTES: usize = 5_000;
 
+/// Maximum number of nodes, comments and blanks among them.
+const MAX_NODES: u32 = 2_000_000;
+/// Most bytes that references to the entities of a document type may become.
+const MAX_EXPANDED: usize = 64 << 20;
+/// References within an entity that the parser follows.
+const MAX_NESTED: usize = 255;
+
+/// At least as many bytes as the parser makes of references to entities: it bounds those within
+/// entities only.
+fn expanded_bytes(text: &str) -> usize {
+    let mut values = 0_usize;
+    let mut has_nested = false;
+    for declaration in text.split("<!ENTITY").skip(1) {
+        let Some(quote) = declaration.find(['"', '\'']) else {
+            continue;
+        };
+        let (sign, rest) = declaration[quote..].split_at(1);
+        let value = rest.split(sign).next().unwrap_or_default();
+        values = values.saturating_add(value.len());
+        has_nested |= value.contains('&');
+    }
+    if values == 0 {
+        return 0;
+    }
+    let is_own = |rest: &&str| {
+        let known = ["#", "amp;", "lt;", "gt;", "quot;", "apos;"];
+        !known.iter().any(|name| rest.starts_with(name))
+    };
+    let references = text.split('&').skip(1).filter(is_own).count();
+    let each = if has_nested { 1 + MAX_NESTED } else { 1 };
+    references.saturating_mul(values).saturating_mul(each)
+}
+
 /// The elements of a drawing that usvg can read within bounds.
 fn xml(text: &str) -> Result<Document<'_>, Failure> {
     // Between two of these is a tag with all of its attributes.
@@ -77,9 +110,15 @@ fn xml(text: &str) -> Result<Document<'_>, Failure> {
             "an element of the SVG has more than {MAX_ATTRIBUTES} attributes"
         )));
     }
-    // Illustrator begins its files with a document type, whose entities the parser bounds.
+    if expanded_bytes(text) > MAX_EXPANDED {
+        return Err(too_large(
+            "the SVG repeats the entities of its document type too often".to_owned(),
+        ));
+    }
+    // Illustrator begins its files with a document type.
     let parsing = ParsingOptions {
         allow_dtd: true,
+        nodes_limit: MAX_NODES,
         ..ParsingOptions::default()
     };
     let document = Document::parse_with_options(text, parsing)
@@ -219,6 +258,47 @@ mod tests {
     fn drawing(body: &str) -> String {
         let size = "width=\"9\" height=\"9\"";
         format!("<svg xmlns=\"http://www.w3.org/2000/svg\" {size}>{body}</svg>")
+    }
+
+    #[test]
+    fn what_is_repeated_before_it_is_weighed_is_refused() {
+        let entity = |value: &str, references: usize| {
+            let document = drawing(&"&a;".repeat(references));
+            format!("<!DOCTYPE svg [<!ENTITY a \"{value}\">]>{document}")
+        };
+        assert!(parsed(&entity("<path/>", 10)).is_ok());
+        assert!(parsed(&entity(&"<g/>".repeat(100_000), 1_000)).is_err());
+        assert!(parsed(&entity(&"x".repeat(100_000), 1_000)).is_err());
+        let copies = "<use href=\"#a\"/>".repeat(20_000);
+        for silent in ["<?a?>", "<!---->"] {
+            let named = format!("<g id=\"a\">{}</g>", silent.repeat(100_000));
+            assert!(parsed(&drawing(&format!("{named}{copies}"))).is_err());
+        }
+    }
+
+    #[test]
+    fn drawings_as_programs_write_them_are_read() {
+        // Joined icons have the same names again and again.
+        let icon = "<linearGradient id=\"a\"><stop stop-color=\"red\"/></linearGradient>\
+                    <path fill=\"url(#a)\" d=\"M0 0H9V9z\"/>";
+        let twisted = "<linearGradient id=\"a\"/><linearGradient id=\"b\" href=\"#a\"/>\
+                       <linearGradient id=\"b\"/><linearGradient id=\"a\" href=\"#b\"/>\
+                       <path fill=\"url(#a)\" d=\"M0 0H9V9z\"/>";
+        // Rules also mean what is inside of what they name.
+        let hatched = "<style>rect{fill:url(#h)}</style><pattern id=\"h\" width=\"4\" height=\"4\" \
+                       patternUnits=\"userSpaceOnUse\"><rect width=\"2\" height=\"2\"/></pattern>\
+                       <rect width=\"9\" height=\"9\"/>";
+        let arrow = "<marker id=\"m\"><path d=\"M0 0H2V2z\"/></marker>";
+        let ruled = format!("<style>path{{marker-end:url(#m)}}</style>{arrow}<path d=\"M0 0H9\"/>");
+        let inherited =
+            format!("<g marker-end=\"url(#m)\"><defs>{arrow}</defs><path d=\"M0 0H9\"/></g>");
+        for body in [&icon.repeat(40), twisted, hatched, &ruled, &inherited] {
+            assert!(parsed(&drawing(body)).is_ok(), "{body}");
+        }
+        // Looking for such a paint begins anew after each one.
+        let rects = "<rect width=\"2\" height=\"2\"/>".repeat(300);
+        let many = hatched.replace("<rect width=\"2\" height=\"2\"/>", &rects);
+        assert!(parsed(&drawing(&many)).is_err());
     }
 
     #[test]

@@ -109,9 +109,11 @@ impl<'a> Names<'a> {
         Self::sorted(into)
     }
 
-    /// Adds the elements of these kinds that have the name, and the one that usvg would take.
+    /// Adds the elements of these kinds that have the name, and the one that usvg would take. Of
+    /// gradients that one alone: joined drawings often have many of the same name, and none draws
+    /// anything.
     pub fn named(&self, name: &str, kinds: &[&str], into: &mut Vec<NodeId>) -> Result<(), String> {
-        for kind in kinds {
+        for kind in kinds.iter().filter(|kind| !kind.ends_with("Gradient")) {
             into.extend(self.kinds.get(&(name, *kind)).into_iter().flatten());
         }
         into.extend(self.last.get(name));

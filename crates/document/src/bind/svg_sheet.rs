@@ -156,6 +156,10 @@ pub(super) fn reading(text: &str) -> u64 {
         // A font in the sheet is skipped as a whole.
         let skipped = data_url(&bytes[at..]);
         if skipped > 0 {
+            let inside = &bytes[at..at + skipped];
+            if let Some(end) = inside.iter().rposition(|byte| *byte == b'\n') {
+                line = at + end + 1;
+            }
             at += skipped;
             continue;
         }
@@ -224,7 +228,11 @@ fn data_url(bytes: &[u8]) -> usize {
     if !inside.starts_with(b"data:") {
         return 0;
     }
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=;:,.-_%".contains(&byte);
+    // Lines of a string may be broken.
+    let breaks: &[u8] = if quote == 1 { b"\r\n" } else { b"" };
+    let is_plain = |byte: u8| {
+        byte.is_ascii_alphanumeric() || b"+/=;:,.-_%".contains(&byte) || breaks.contains(&byte)
+    };
     4 + quote + inside.iter().take_while(|byte| is_plain(**byte)).count()
 }
 

@@ -50,6 +50,8 @@ const REFERRING: [(&str, &[&str]); 8] = [
 /// How many of them elements inherit without asking for it.
 const INHERITED: usize = 5;
 const MARKER_MID: usize = 3;
+/// Most paints of elements that lie in the pattern they are painted with.
+const MAX_MENDED: usize = 200;
 const GRADIENTS: &[&str] = &["linearGradient", "radialGradient"];
 const SERVERS: &[&str] = &["linearGradient", "radialGradient", "pattern"];
 /// Elements that have paints and markers themselves, not only for what is inside of them.
@@ -70,6 +72,7 @@ pub(super) fn check(document: &Document<'_>) -> Result<(), String> {
         sheet: Sheet::of(document)?,
         names: Names::of(document),
         steps: Cell::new(MAX_STEPS),
+        mended: Cell::new(0),
     };
     let elements = reader.elements()?;
     let (all, largest_pattern) = total(document, &elements)?;
@@ -139,6 +142,8 @@ struct Reader<'a, 'input> {
     sheet: Sheet<'a>,
     names: Names<'a>,
     steps: Cell<u64>,
+    /// Paints that usvg takes from what is within its own pattern.
+    mended: Cell<usize>,
 }
 
 impl<'a, 'input> Reader<'a, 'input> {
@@ -217,7 +222,8 @@ impl<'a, 'input> Reader<'a, 'input> {
             depth: 1,
             units: base + length as u64 / 8,
             contexts: u64::from(takes_context),
-            work: STEP * (before - after) + reading(style),
+            // Comments are walked, too.
+            work: STEP * (before - after + node.children().count() as u64) + reading(style),
             bytes: bytes as u64 + self.text_bytes(node),
         };
         Ok(Declared {
@@ -268,6 +274,20 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(carried)
     }
 
+    /// Whether usvg leaves out what the property at `at` of [`REFERRING`] names, since `node` is within
+    /// it: a marker in any case, a pattern if the element itself asks for it. For each of the latter
+    /// it begins anew to look for the next.
+    fn is_left_out(&self, node: Node<'a, 'input>, to: NodeId, at: usize, is_own: bool) -> bool {
+        let is_marker = (2..INHERITED).contains(&at);
+        if at >= INHERITED || !(is_marker || is_own) || !is_around(to, node) {
+            return false;
+        }
+        if !is_marker {
+            self.mended.set(self.mended.get() + 1);
+        }
+        is_marker || self.mended.get() <= MAX_MENDED
+    }
+
     fn element(
         &self,
         node: Node<'a, 'input>,
@@ -296,16 +316,23 @@ impl<'a, 'input> Reader<'a, 'input> {
                 times,
                 copies: false,
             };
+            let own = declared.values.iter().filter(|(name, _)| name == property);
             if is_shape || at >= INHERITED {
-                links.extend(carried[at].iter().flat_map(|named| named.iter()).map(link));
+                let is_own = own.clone().any(|(_, value)| value.trim() != "inherit");
+                let named = carried[at].iter().flat_map(|named| named.iter());
+                let drawn = named.filter(|to| !self.is_left_out(node, **to, at, is_own));
+                links.extend(drawn.map(link));
                 continue;
             }
             // usvg looks for loops by what other elements say, too.
             let mut named = Vec::new();
-            for (_, value) in declared.values.iter().filter(|(name, _)| name == property) {
+            for (_, value) in own {
                 self.names.referred(value, wanted, &mut named)?;
             }
-            links.extend(named.iter().map(link));
+            let drawn = named
+                .iter()
+                .filter(|to| !self.is_left_out(node, **to, at, true));
+            links.extend(drawn.map(link));
         }
         let mut named = Vec::new();
         for attribute in node.attributes().filter(|it| it.name() == "href") {
@@ -331,6 +358,22 @@ impl<'a, 'input> Reader<'a, 'input> {
         let own = declared.own;
         Ok(Element { own, links })
     }
+}
+
+/// Whether `around` has `node` in it, and nothing in between has a name by which `use` could draw it
+/// elsewhere.
+fn is_around(around: NodeId, node: Node<'_, '_>) -> bool {
+    let mut at = node;
+    while !at.has_attribute("id") {
+        let Some(parent) = at.parent_element() else {
+            return false;
+        };
+        if parent.id() == around {
+            return true;
+        }
+        at = parent;
+    }
+    false
 }
 
 const SVG: &str = "http://www.w3.org/2000/svg";

@@ -208,8 +208,9 @@ impl Replays for Replayer {
             let message = "the service panicked";
             Err(StepError::new(Code::InternalError, message))
         });
-        // The run of a cancelled execution may have been given back: its request waits.
-        if !limit.cancel.is_cancelled() {
+        // The run of a cancelled execution may have been given back: its request waits. One whose
+        // time is over is not executed again.
+        if !limit.cancel.is_cancelled() || limit.left().is_zero() {
             self.store.end(&name, output.is_err());
         }
         output

@@ -99,22 +99,11 @@ pub fn read<'a>(
             spool: Arc::clone(&intake.disk),
         };
         content::check_announced(headers, bounds.form_bytes, SETTING)?;
-        let permit = intake.reserve_bytes(HELD_BYTES as u64)?;
+        let mut permit = intake.reserve_bytes(HELD_BYTES as u64)?;
         let mut reader = Reader::new(bounds, body, boundary);
         let fields = content::timed(intake, reader.fields()).await?;
-        let weight = HELD_BYTES as u64 + form_weight::of_texts(&fields).await?;
-        let limit = intake.max_inflight_body_bytes;
-        if weight > limit {
-            let detail = format!(
-                "the texts of the form would take about {} MiB of memory once they are read, of {} \
-                 MiB for all bodies (MAX_INFLIGHT_BODY_BYTES)",
-                weight >> 20,
-                limit >> 20
-            );
-            return Err(too_large(limit, detail));
-        }
-        drop(permit);
-        Ok((fields, intake.reserve_bytes(weight)?))
+        form_weight::reserve(intake, &fields, &mut permit).await?;
+        Ok((fields, permit))
     })
 }
 
