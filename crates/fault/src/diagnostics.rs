@@ -154,7 +154,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "image-replaced",
         "An image is unknown or damaged; its fallback is shown.",
     ),
-    ("image-too-large", "A picture has more pixels than allowed."),
+    (
+        "image-too-large",
+        "A picture has more pixels, or a drawing takes more to read, than allowed.",
+    ),
     (
         "import-clash",
         "Two imports give different values for something that the template does not set.",

@@ -8,18 +8,16 @@ use super::{Writer, paragraph::Frame, paragraph_properties::justification};
 use crate::{
     Error,
     metrics::text_width,
-    ooxml::{Escaped, RASTERIZED, chart_parts, emu, lost_in_native, source_rectangle, twips},
+    ooxml::{
+        Escaped, RASTERIZED, UNDRAWN, chart_parts, emu, lost_in_native, source_rectangle, twips,
+    },
     plain::safe_link,
 };
 
 impl<'a> Writer<'a> {
     pub(super) fn image(&mut self, image: &'a Image, id: StyleId, width: f32) -> Result<(), Error> {
         let Some(file) = self.media.image(&image.data)? else {
-            self.report.warn(
-                "image-omitted",
-                self.path,
-                "this WebP picture cannot be decoded",
-            );
+            self.report.warn("image-omitted", self.path, UNDRAWN);
             let text = Inline::text(format!("[{}]", image.alt), id);
             self.paragraph(&[text], id, Frame::Block);
             return Ok(());

@@ -16,7 +16,7 @@ pub(crate) use self::{
         values_format,
     },
     package::{Package, Relationships},
-    picture::{Media, RASTERIZED, barcode_png, source_rectangle, svg_to_png, webp_to_png},
+    picture::{Media, RASTERIZED, UNDRAWN, barcode_png, source_rectangle, svg_to_png, webp_to_png},
     properties::{app_properties, core_properties},
     theme::theme,
     workbook::write_chart_data,

@@ -6,6 +6,8 @@ use platen_document::bound::{Barcode, Crop, ImageData, ImageFormat, Modules};
 
 use crate::{Error, picture::decode::decode};
 
+/// Why a picture is left out, for the loss report.
+pub(crate) const UNDRAWN: &str = "this picture cannot be decoded, or takes too much to draw";
 /// What readers lose of an SVG drawing, for the loss report.
 pub(crate) const RASTERIZED: &str = "Office shows SVG drawings as pixels here, and not as vectors";
 

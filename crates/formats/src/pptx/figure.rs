@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Error,
-    ooxml::{RASTERIZED, chart_parts, lost_in_native},
+    ooxml::{RASTERIZED, UNDRAWN, chart_parts, lost_in_native},
     plain::safe_link,
 };
 
@@ -42,8 +42,7 @@ impl<'a> Flow<'a> {
             }
             None => {
                 let path = self.path;
-                self.report
-                    .warn("image-omitted", path, "this picture cannot be decoded");
+                self.report.warn("image-omitted", path, UNDRAWN);
                 let text = [Inline::text(format!("[{}]", image.alt), style)];
                 self.paragraph(&text, style, Mark::None, strip);
                 if let Some(caption) = caption {

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Error,
     metrics::text_width,
-    ooxml::{RASTERIZED, barcode_png, svg_to_png, webp_to_png},
+    ooxml::{RASTERIZED, UNDRAWN, barcode_png, svg_to_png, webp_to_png},
     plain::safe_link,
 };
 
@@ -166,12 +166,7 @@ impl<'a> Sheet<'a> {
                 let (width, height) = self.whole(image);
                 self.picture(&bytes, width, height, &image.alt, link)?;
             }
-            None => self.omitted(
-                "image-omitted",
-                "this picture cannot be decoded",
-                &image.alt,
-                style,
-            )?,
+            None => self.omitted("image-omitted", UNDRAWN, &image.alt, style)?,
         }
         if let Some(caption) = &image.caption {
             self.line(caption, document.named.caption, "")?;
