@@ -30,7 +30,9 @@ pub enum Error {
     #[error("the template has no e-invoice: add a section `invoice` to write XML")]
     NoInvoice,
     /// The picture of a page would be too large.
-    #[error("the image would have more than 64 million pixels: request fewer dots per inch")]
+    #[error(
+        "the image would have more than 64 million pixels, or a drawing on the page takes too much: request fewer dots per inch"
+    )]
     PictureTooLarge,
     /// The rendering exceeded its memory limit.
     #[error("rendering exceeded its memory limit of {limit_bytes} bytes")]

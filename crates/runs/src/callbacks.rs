@@ -21,8 +21,8 @@ impl Dispatcher {
     /// Ends a wait of a run from outside. `step` is optional if only one wait is open.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also for a wrong token; [`Error::Ended`]; [`Error::Retry`] if more than
-    /// one wait is open.
+    /// [`Error::NotFound`], also for a wrong token; [`Error::Ended`]; [`Error::Retry`] if not
+    /// exactly one wait is open and none is named, or if the named one takes no callback now.
     pub fn call_back<'a>(
         &'a self,
         id: &'a str,

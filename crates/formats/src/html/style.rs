@@ -219,7 +219,7 @@ fn lengths(css: &mut String, property: &str, [start, end]: [f32; 2]) {
     }
 }
 
-pub(super) fn text_declarations(css: &mut String, style: &Style) {
+fn text_declarations(css: &mut String, style: &Style) {
     css.push_str("font-family:");
     families(css, style);
     let size = match style.baseline {

@@ -25,7 +25,8 @@ enum Source {
 }
 
 impl Media {
-    /// File name of an image, such as `image1.png`. `None` if a WebP cannot be decoded.
+    /// File name of an image, such as `image1.png`. `None` if it cannot be decoded, or takes too much
+    /// to draw.
     pub fn image(&mut self, data: &Arc<ImageData>) -> Result<Option<String>, Error> {
         let found = self.files.iter().position(|(source, _, _)| {
             matches!(source, Source::Image(other) if Arc::ptr_eq(other, data) || other == data)
@@ -80,7 +81,7 @@ impl Media {
     }
 }
 
-/// Draws an SVG as PNG. `None` if there is no memory for it.
+/// Draws an SVG as PNG. `None` if that takes too much time or memory.
 pub(crate) fn svg_to_png(data: &ImageData) -> Result<Option<Vec<u8>>, Error> {
     let Some(pixels) = decode(data) else {
         return Ok(None);

@@ -11,8 +11,8 @@ pub enum Error {
         /// The violations, at most five.
         reasons: String,
     },
-    /// An image could not be decoded.
-    #[error("an image could not be decoded: {0}")]
+    /// An image could not be decoded, or takes too much to draw.
+    #[error("an image could not be decoded, or takes too much to draw: {0}")]
     Image(String),
     /// The page of a PDF behind the text cannot be used.
     #[error("the PDF in the background cannot be used")]

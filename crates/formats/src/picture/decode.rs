@@ -15,7 +15,7 @@ pub(crate) struct Pixels {
     pub rgba: Vec<u8>,
 }
 
-/// Decodes an image; `None` if it is broken.
+/// Decodes an image; `None` if it is broken, or takes too much to draw.
 pub(crate) fn decode(data: &ImageData) -> Option<Pixels> {
     let pixels = match data.format {
         ImageFormat::Png => decode_png(&data.bytes),

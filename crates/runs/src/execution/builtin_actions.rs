@@ -335,6 +335,11 @@ mod tests {
             ),
             (
                 "write",
+                json!({"rows": [{"a": ""}, {"a": null}, {"a": 1}]}),
+                json!("a\r\n\"\"\r\n\"\"\r\n1\r\n"),
+            ),
+            (
+                "write",
                 json!({"rows": [{"a": 1}, {"b": 3, "a": 2}]}),
                 json!("a,b\r\n1,\r\n2,3\r\n"),
             ),

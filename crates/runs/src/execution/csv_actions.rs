@@ -122,7 +122,11 @@ fn write_csv(rows: &[Json], separator: char) -> Result<String, StepError> {
         }
     };
     let separator = separator.to_string();
-    let line = |fields: Vec<String>| fields.join(&separator) + "\r\n";
+    let line = |fields: Vec<String>| match fields.as_slice() {
+        // Alone on its line, it would be an empty line, which is no row.
+        [only] if only.is_empty() => "\"\"\r\n".to_owned(),
+        _ => fields.join(&separator) + "\r\n",
+    };
     let mut out = line(names.iter().map(|name| quote(name)).collect());
     for row in rows {
         // A separator for each name, even if the row has none of them.
