@@ -92,8 +92,9 @@ fn example(work: &[(&'static str, f64)]) -> Option<[(String, String); 2]> {
     let chromium = 5.0 * printed;
     let all = 40.0 * page + chromium + letter;
     let cores = two_digits(all / 1e3 / UTILIZATION);
+    let unit = if cores == 1.0 { "core" } else { "cores" };
     let sum = format!(
-        "(40 × {} + 5 × {} + 1 × {}) / {UTILIZATION} = {cores} cores",
+        "(40 × {} + 5 × {} + 1 × {}) / {UTILIZATION} = {cores} {unit}",
         duration(page),
         duration(printed),
         duration(letter),
