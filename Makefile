@@ -40,7 +40,7 @@ platen = $${CARGO_TARGET_DIR:-target}/release/platen
 release:
 	cargo build --release --quiet --bin platen
 
-bench: release ## run all benchmarks (about 90 minutes) and update docs/benchmarks.md
+bench: release ## run all benchmarks (less than 90 minutes) and update docs/benchmarks.md
 	@sh .ci/packages.sh bench
 	bench/peers.sh $(platen) bench all
 	$(platen) bench report

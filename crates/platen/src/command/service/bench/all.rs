@@ -25,8 +25,8 @@ const FLOW: &str = "examples/flows/sum.json";
     platen bench all --quick && platen bench report --draft\n  \
     platen bench all --packs render,http --out /tmp/results\n\n\
     Run it in a source checkout on an otherwise idle machine. With --quick it takes less than ten \
-    minutes on two cores, without it about 90. Every pack has a time, after which its cells get \
-    one round.")]
+    minutes on two cores, without it less than 90. Every pack has a time, after which its cells \
+    get one round.")]
 pub struct Arguments {
     /// Fewer samples, rounds and sizes.
     #[arg(long)]
