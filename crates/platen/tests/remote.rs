@@ -190,7 +190,7 @@ fn deadlines_hold_for_libreoffice_elsewhere_that_hangs() {
             "{status}"
         );
         assert!(
-            start.elapsed() < Duration::from_secs(6),
+            start.elapsed() < Duration::from_secs(60),
             "{:?}",
             start.elapsed()
         );

@@ -4,7 +4,7 @@ use std::{
     io::{Read, Write},
     net::Shutdown,
     sync::atomic::Ordering,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use platen_delivery::Limits;
@@ -212,7 +212,7 @@ fn a_body_that_comes_late_closes_the_connection_with_notice() {
 #[test]
 fn half_closed_clients_get_answers_that_come_soon() {
     let server = Server::start(Limits {
-        half_closed_timeout: Duration::from_secs(20),
+        half_closed_timeout: Duration::from_secs(3_600),
         ..limits()
     });
     let mut stream = server.connect();
@@ -222,14 +222,13 @@ fn half_closed_clients_get_answers_that_come_soon() {
         )
         .unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
-    let begin = Instant::now();
-    let answer = rest(&mut stream);
+    // The connection closes at once, not when the time is over.
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it closes");
     assert!(
         answer.contains("slept") && answer.ends_with("hello"),
         "{answer}"
     );
-    // The connection closes at once, not when the time is over.
-    assert!(begin.elapsed() < Duration::from_secs(15));
     // A body that takes longer than the time, and goes on all the while.
     let server = Server::start(limits());
     let mut stream = server.connect();

@@ -110,10 +110,9 @@ impl<'a> Names<'a> {
     }
 
     /// Adds the elements of these kinds that have the name, and the one that usvg would take. Of
-    /// gradients that one alone: joined drawings often have many of the same name, and none draws
-    /// anything.
+    /// gradients that one is enough: joined drawings often have many of the same name.
     pub fn named(&self, name: &str, kinds: &[&str], into: &mut Vec<NodeId>) -> Result<(), String> {
-        for kind in kinds.iter().filter(|kind| !kind.ends_with("Gradient")) {
+        for kind in kinds {
             into.extend(self.kinds.get(&(name, *kind)).into_iter().flatten());
         }
         into.extend(self.last.get(name));

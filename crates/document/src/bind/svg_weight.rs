@@ -36,10 +36,11 @@ const MAX_DASHES: usize = 1_000;
 const MAX_PRIMITIVES: usize = 500;
 const MAX_STOPS: usize = 1_000;
 
-/// Properties that name what is drawn, with the elements that they may name.
+/// Properties that name what is drawn, with the elements that they may name; gradients, of which
+/// none draws anything, are not among them.
 const REFERRING: [(&str, &[&str]); 8] = [
-    ("fill", SERVERS),
-    ("stroke", SERVERS),
+    ("fill", &["pattern"]),
+    ("stroke", &["pattern"]),
     ("marker-start", &["marker"]),
     ("marker-mid", &["marker"]),
     ("marker-end", &["marker"]),
@@ -52,8 +53,6 @@ const INHERITED: usize = 5;
 const MARKER_MID: usize = 3;
 /// Most paints of elements that lie in the pattern they are painted with.
 const MAX_MENDED: usize = 200;
-const GRADIENTS: &[&str] = &["linearGradient", "radialGradient"];
-const SERVERS: &[&str] = &["linearGradient", "radialGradient", "pattern"];
 /// Elements that have paints and markers themselves, not only for what is inside of them.
 const SHAPES: [&str; 10] = [
     "circle", "ellipse", "line", "path", "polygon", "polyline", "rect", "text", "tspan", "use",
@@ -342,7 +341,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             match tag {
                 "use" => named.extend(self.names.first(name)),
                 "linearGradient" | "radialGradient" => {
-                    self.names.named(name, GRADIENTS, &mut named)?;
+                    self.names.named(name, &[], &mut named)?;
                 }
                 "pattern" => self.names.named(name, &["pattern"], &mut named)?,
                 "filter" => self.names.named(name, &["filter"], &mut named)?,

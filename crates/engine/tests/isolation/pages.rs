@@ -1,6 +1,6 @@
 //! Pages of PDF files, drawn in sandboxes.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use platen_engine::{Engine, IsolationSettings};
 use platen_fault::Code;
@@ -174,9 +174,7 @@ pub fn hostile_pages_end() {
         assert!(!matches!(error.code(), Code::InternalError), "{error}");
     }
     // The next file is drawn as if nothing had happened.
-    let start = std::time::Instant::now();
     draw(&file("0 0 100 100 re f", "", &[])).expect("a page");
-    assert!(start.elapsed() < Duration::from_secs(20));
     let error = draw(b"%PDF-1.7 nothing").expect_err("no file");
     assert!(matches!(error.code(), Code::DocumentDamaged), "{error}");
 }

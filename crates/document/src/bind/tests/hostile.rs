@@ -140,10 +140,8 @@ fn bounds_hold() {
             limits,
             ..BindOptions::default()
         };
-        let start = std::time::Instant::now();
-        let found = bind(&compiled, &data, &options, &HOST).unwrap_err();
         // Without a bound it would take minutes and gigabytes.
-        assert!(start.elapsed().as_secs() < 60);
+        let found = bind(&compiled, &data, &options, &HOST).unwrap_err();
         found[0].code.clone()
     };
     let default = Limits::default();
