@@ -99,7 +99,8 @@ pub(crate) fn lines_end(text: &str, size: f32, bold: bool, width: f32, lines: us
                     // A word is cut only if it is alone on its line and too long to be a real word.
                     return match at {
                         0 if word.len() > MAX_WHOLE_BYTES => offset,
-                        0 => word.len(),
+                        // What follows does not begin with the space.
+                        0 => (word.len() + 1).min(text.len()),
                         _ => at,
                     };
                 }
@@ -362,5 +363,17 @@ mod tests {
         assert_eq!(line_count("aaaa bbbb", 10.0, false, 25.0), 2);
         assert_eq!(line_count("日本語日本語", 10.0, false, 20.0), 3);
         assert_eq!(line_count("a\nb", 10.0, false, 500.0), 2);
+    }
+
+    #[test]
+    fn text_is_cut_behind_a_space() {
+        let end = |text: &str| lines_end(text, 10.0, false, 25.0, 1);
+        assert_eq!(end("aaaa bbbb"), 5);
+        let word = "a".repeat(90);
+        assert_eq!(end(&format!("{word} b")), 91);
+        assert_eq!(end(&word), 90);
+        // Not a word: its first line.
+        let end = end(&"a".repeat(200));
+        assert!((1..10).contains(&end), "{end}");
     }
 }
