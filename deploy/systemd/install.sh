@@ -5,7 +5,9 @@ set -eu
 binary=$(realpath "${1:?usage: install.sh BINARY}")
 cd "$(dirname "$0")"
 root=${DESTDIR:-}
-install -D -m 755 "$binary" "$root/usr/local/bin/platen"
+# By rename: a process that starts meanwhile finds one binary or the other, whole.
+install -D -m 755 "$binary" "$root/usr/local/bin/platen.new"
+mv "$root/usr/local/bin/platen.new" "$root/usr/local/bin/platen"
 install -D -m 644 platen.sysusers "$root/usr/lib/sysusers.d/platen.conf"
 install -D -m 644 platen.tmpfiles "$root/usr/lib/tmpfiles.d/platen.conf"
 install -D -m 644 platen.service "$root/etc/systemd/system/platen.service"

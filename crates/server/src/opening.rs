@@ -29,13 +29,20 @@ use crate::{
 
 /// Poll interval of conditions that a start or a shutdown waits for.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// Name of the file by which a service locks its data folder.
+const LOCK: &str = "platen.lock";
 
 /// Locks the data folder: this process's caches would not notice writes of another service. A
 /// successor waits for its predecessor.
 pub(crate) fn lock(config: &Config, group: Option<&ProcessGroup>) -> Result<File, Error> {
     let folder = config.database_folder();
-    let made = platen_storage::create_folder(folder)
-        .and_then(|()| File::create(folder.join("platen.lock")));
+    // An empty service beside the data of a volume would look as if they were lost.
+    let around = folder.parent().map(|around| around.join(LOCK));
+    if !folder.exists() && around.is_some_and(|lock| lock.exists()) {
+        let folder = folder.display().to_string();
+        return Err(Error::FolderAround { folder });
+    }
+    let made = platen_storage::create_folder(folder).and_then(|()| File::create(folder.join(LOCK)));
     let lock = made.map_err(|source| Error::Folder {
         folder: folder.display().to_string(),
         source,

@@ -49,6 +49,14 @@ pub enum Error {
         /// The cause.
         source: std::io::Error,
     },
+    /// There is no data folder yet, but the folder around it is one.
+    #[error(
+        "there is no data folder `{folder}`, but the folder around it holds the data of a service: set PLATEN_DATA_DIR to that one, or move its files"
+    )]
+    FolderAround {
+        /// The data folder.
+        folder: String,
+    },
     /// Another service uses the data folder.
     #[error("the data folder `{0}` is in use by another service")]
     InUse(String),

@@ -200,3 +200,16 @@ fn what_cannot_be_backed_up_or_restored_is_said() {
     assert!(!folder.path().join("data").exists());
     assert!(!file.with_extension("part").exists());
 }
+
+#[test]
+fn a_service_does_not_begin_empty_within_the_folder_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("platen.lock"), "").unwrap();
+    let within = folder.path().join("data");
+    let mut serve = platen();
+    serve.args(["serve", "--bind", "127.0.0.1:0", "--data-dir"]);
+    let said = refusal(serve.arg(&within));
+    assert!(said.contains("holds the data of a service"), "{said}");
+    assert!(said.contains("PLATEN_DATA_DIR"), "{said}");
+    assert!(!within.exists());
+}

@@ -1,4 +1,4 @@
-//! `platen controller`: starts LibreOffice and Chromium for services that hold no right to.
+//! `platen controller`: starts LibreOffice and Chromium for services that must not start programs themselves.
 
 use std::{path::PathBuf, process::ExitCode};
 

@@ -63,7 +63,7 @@ pub enum Command {
     Serve(Box<serve::Arguments>),
     /// Execute flow runs for a service on this or another machine.
     Worker(Box<worker::Arguments>),
-    /// Start LibreOffice and Chromium for services that hold no right to.
+    /// Start LibreOffice and Chromium for services that must not start programs themselves.
     Controller(controller::Arguments),
     /// Push, pull and list the templates of a running service.
     Templates(templates::Arguments),
