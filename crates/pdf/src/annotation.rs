@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
-use crate::open::{array, dictionary, reference, value};
+use crate::open::{array, dictionary, form, reference, value};
 
 /// Maximum depth of the field tree.
 const MAX_DEPTH: usize = 32;
@@ -15,9 +15,57 @@ pub(crate) fn annotations(document: &Document, page: ObjectId) -> &[Object] {
     array(document, page.and_then(|page| page.get(b"Annots").ok()))
 }
 
+/// All fields, of the form or on a page.
+pub(crate) fn fields(document: &Document) -> HashSet<ObjectId> {
+    let mut found = HashSet::new();
+    // Fields and pages may share lists.
+    let mut lists = HashSet::new();
+    let top = array(
+        document,
+        form(document).and_then(|it| it.get(b"Fields").ok()),
+    );
+    let top = top.iter().filter_map(|it| it.as_reference().ok());
+    let mut waiting: Vec<ObjectId> = top.collect();
+    for page in document.page_iter() {
+        let list = annotations(document, page);
+        if !list.is_empty() && lists.insert(list.as_ptr()) {
+            let objects = list.iter().filter(|it| is_widget(document, it));
+            waiting.extend(objects.filter_map(above));
+        }
+    }
+    while let Some(id) = waiting.pop() {
+        let Ok(field) = document.get_dictionary(id) else {
+            continue;
+        };
+        if !found.insert(id) {
+            continue;
+        }
+        waiting.extend(reference(field, b"Parent"));
+        let kids = array(document, field.get(b"Kids").ok());
+        if !kids.is_empty() && lists.insert(kids.as_ptr()) {
+            waiting.extend(kids.iter().filter_map(|it| it.as_reference().ok()));
+        }
+    }
+    found
+}
+
+fn is_widget(document: &Document, object: &Object) -> bool {
+    let subtype = dictionary(document, object).and_then(|it| value(document, it, b"Subtype"));
+    subtype.and_then(|it| it.as_name().ok()) == Some(b"Widget")
+}
+
+/// An annotation, or what is above one that is no object of its own.
+fn above(annotation: &Object) -> Option<ObjectId> {
+    match annotation {
+        Object::Dictionary(own) => reference(own, b"Parent"),
+        other => other.as_reference().ok(),
+    }
+}
+
 /// The fields that pages show.
 pub(crate) struct Shown<'a> {
     document: &'a Document,
+    /// The annotations, and what is above them.
     annotations: HashSet<ObjectId>,
     /// Whether anything in a list of fields is shown; fields may share lists, and have circles.
     lists: HashMap<*const Object, bool>,
@@ -26,10 +74,19 @@ pub(crate) struct Shown<'a> {
 impl<'a> Shown<'a> {
     pub(crate) fn on(document: &'a Document, pages: &[ObjectId]) -> Self {
         let of_page = |page: &ObjectId| annotations(document, *page).iter();
-        let objects = pages.iter().flat_map(of_page);
+        let mut found = HashSet::new();
+        for object in pages.iter().flat_map(of_page) {
+            let mut next = above(object);
+            while let Some(id) = next
+                && found.insert(id)
+            {
+                let annotation = document.get_dictionary(id).ok();
+                next = annotation.and_then(|it| reference(it, b"Parent"));
+            }
+        }
         Self {
             document,
-            annotations: objects.filter_map(|it| it.as_reference().ok()).collect(),
+            annotations: found,
             lists: HashMap::new(),
         }
     }

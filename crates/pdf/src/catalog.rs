@@ -11,6 +11,8 @@ use crate::{
     open::{array, dictionary as dictionary_of, reference, resolve, value},
 };
 
+/// What the fields of a form have from it (12.7.3).
+const DEFAULTS: [&str; 3] = ["DR", "DA", "Q"];
 /// Maximum depth of a name or number tree.
 const MAX_DEPTH: usize = 32;
 /// Keys of the catalog that are taken from the first file that has them.
@@ -168,8 +170,8 @@ pub(crate) fn take_over(copy: &mut Copy<'_>, chosen: &[ObjectId]) {
     }
 }
 
-/// Copies the fields shown on the pages; resources and other form entries come from the first file
-/// that has them.
+/// Copies the fields shown on the pages. The form has the defaults of the first file with fields; those
+/// of other files keep theirs.
 fn take_form(copy: &mut Copy<'_>, form: &Dictionary, chosen: &[ObjectId]) {
     let source = copy.source;
     let mut shown = Shown::on(source, chosen);
@@ -187,13 +189,84 @@ fn take_form(copy: &mut Copy<'_>, form: &Dictionary, chosen: &[ObjectId]) {
         Some(Object::Dictionary(made)) => made,
         _ => Dictionary::new(),
     };
-    append(&mut made, "Fields", fields);
-    for key in ["DR", "DA", "Q", "NeedAppearances"] {
-        if let (false, Ok(object)) = (made.has(key.as_bytes()), form.get(key.as_bytes())) {
-            made.set(key, copy.whole(object));
+    if made.has(b"Fields") {
+        keep_defaults(copy, form, made.has(b"Q"), &fields);
+        add_fonts(copy, form, &mut made);
+    } else {
+        for key in DEFAULTS {
+            if let Ok(object) = form.get(key.as_bytes()) {
+                made.set(key, copy.whole(object));
+            }
         }
     }
+    append(&mut made, "Fields", fields);
+    if value(source, form, b"NeedAppearances") == Some(&Object::Boolean(true)) {
+        made.set("NeedAppearances", true);
+    }
     copy.target.catalog.set("AcroForm", made);
+}
+
+/// Gives the defaults of a form to its fields, which are to be in a form with others. `is_aligned` says
+/// whether that one aligns texts.
+fn keep_defaults(copy: &mut Copy<'_>, form: &Dictionary, is_aligned: bool, fields: &[Object]) {
+    let mut defaults = Vec::new();
+    for key in DEFAULTS {
+        match form.get(key.as_bytes()) {
+            Ok(object) => {
+                // All fields share it.
+                let object = match copy.whole(object) {
+                    place @ Object::Reference(_) => place,
+                    object => copy.target.document.add_object(object).into(),
+                };
+                defaults.push((key, object));
+            }
+            Err(_) if key == "Q" && is_aligned => defaults.push((key, 0.into())),
+            Err(_) => {}
+        }
+    }
+    for field in fields {
+        let Ok(id) = field.as_reference() else {
+            continue;
+        };
+        let Ok(field) = copy.target.document.get_dictionary_mut(id) else {
+            continue;
+        };
+        for (key, object) in &defaults {
+            if !field.has(key.as_bytes()) {
+                field.set(*key, object.clone());
+            }
+        }
+    }
+}
+
+/// Adds the fonts of a form to those of the forms before it, where their names are free.
+fn add_fonts(copy: &mut Copy<'_>, form: &Dictionary, made: &mut Dictionary) {
+    let source = copy.source;
+    let resources = value(source, form, b"DR").and_then(|it| it.as_dict().ok());
+    let fonts = resources.and_then(|it| value(source, it, b"Font")?.as_dict().ok());
+    let Some(fonts) = fonts else {
+        return;
+    };
+    let mut resources = taken(&copy.target.document, made, b"DR");
+    let mut known = taken(&copy.target.document, &mut resources, b"Font");
+    for (name, font) in fonts {
+        if !known.has(name) {
+            known.set(name.clone(), copy.whole(font));
+        }
+    }
+    resources.set("Font", known);
+    made.set("DR", resources);
+}
+
+/// Takes a dictionary out of another one.
+fn taken(document: &Document, from: &mut Dictionary, key: &[u8]) -> Dictionary {
+    match from.remove(key) {
+        Some(Object::Dictionary(own)) => own,
+        Some(object) => dictionary_of(document, &object)
+            .cloned()
+            .unwrap_or_default(),
+        None => Dictionary::new(),
+    }
 }
 
 /// Copies the layers, so that hidden content stays hidden.

@@ -6,6 +6,7 @@ use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 
 use crate::{
     Error,
+    annotation::{Shown, fields},
     open::{dictionary as dictionary_of, reference, resolve, value},
 };
 
@@ -29,6 +30,8 @@ pub(crate) struct Origin<'a> {
     document: &'a Document,
     pages: HashSet<ObjectId>,
     destinations: BTreeMap<Vec<u8>, Object>,
+    /// All fields: a part has only those that its pages show.
+    fields: HashSet<ObjectId>,
     /// Whether copies take the data of streams over, as nothing else needs them.
     gives: bool,
 }
@@ -39,16 +42,20 @@ impl<'a> Origin<'a> {
             document,
             pages: document.page_iter().collect(),
             destinations: crate::catalog::destinations(document),
+            fields: fields(document),
             gives: false,
         }
     }
 
-    /// A file that is copied from once: the data of its streams follow at the end, by [`Copy::taken`] and
-    /// [`Target::take`], so that they are not in memory twice.
+    /// A file whose pages are all copied, once: the data of its streams follow at the end, by
+    /// [`Copy::taken`] and [`Target::take`], so that they are not in memory twice.
     pub(crate) fn of_one_copy(document: &'a Document) -> Self {
         Self {
+            document,
+            pages: document.page_iter().collect(),
+            destinations: crate::catalog::destinations(document),
+            fields: HashSet::new(),
             gives: true,
-            ..Self::new(document)
         }
     }
 }
@@ -63,6 +70,8 @@ pub(crate) struct Copy<'a> {
     /// Streams whose data are still those of the source.
     taken: Vec<(ObjectId, ObjectId)>,
     origin: &'a Origin<'a>,
+    /// What the pages show, if they are not all pages.
+    shown: Option<Shown<'a>>,
     /// Offset of structure parent keys; `None` if the structure is not copied.
     pub(crate) structure: Option<i64>,
 }
@@ -116,12 +125,15 @@ impl<'a> Copy<'a> {
         chosen: &[ObjectId],
         structure: Option<i64>,
     ) -> Result<Self, Error> {
+        let several: HashSet<&ObjectId> = chosen.iter().collect();
+        let is_part = several.len() < origin.pages.len();
         let mut copy = Self {
             source: origin.document,
             places: HashMap::new(),
             waiting: Vec::new(),
             taken: Vec::new(),
             origin,
+            shown: is_part.then(|| Shown::on(origin.document, chosen)),
             structure,
             target,
         };
@@ -197,7 +209,17 @@ impl<'a> Copy<'a> {
     fn object(&mut self, object: &Object) -> Object {
         match object {
             Object::Reference(id) => self.reference(*id),
-            Object::Array(array) => Object::Array(array.iter().map(|it| self.object(it)).collect()),
+            Object::Array(array) => {
+                let mut copies = Vec::with_capacity(array.len());
+                for it in array {
+                    // Lists of fields have no gaps.
+                    let is_unseen = it.as_reference().is_ok_and(|id| self.is_unseen(id));
+                    if !is_unseen {
+                        copies.push(self.object(it));
+                    }
+                }
+                Object::Array(copies)
+            }
             Object::Dictionary(dictionary) => self.dictionary(dictionary).into(),
             Object::Stream(stream) => self.stream(stream, stream.content.clone()).into(),
             plain => plain.clone(),
@@ -224,8 +246,8 @@ impl<'a> Copy<'a> {
         if let Some(place) = self.places.get(&id) {
             return place.map_or(Object::Null, Object::Reference);
         }
-        // Pages that were not chosen, and the page tree, are not copied.
-        if self.origin.pages.contains(&id) {
+        // Pages that were not chosen, their fields, and the page tree are not copied.
+        if self.origin.pages.contains(&id) || self.is_unseen(id) {
             return Object::Null;
         }
         let is_page_tree = self
@@ -239,6 +261,15 @@ impl<'a> Copy<'a> {
         };
         self.waiting.push((id, place));
         place.into()
+    }
+
+    /// Whether an object is a field that only other pages show.
+    fn is_unseen(&mut self, id: ObjectId) -> bool {
+        let Some(shown) = &mut self.shown else {
+            return false;
+        };
+        let origin = self.origin;
+        origin.fields.contains(&id) && !origin.pages.contains(&id) && !shown.has(id)
     }
 
     fn dictionary(&mut self, source: &Dictionary) -> Dictionary {

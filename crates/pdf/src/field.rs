@@ -135,12 +135,6 @@ fn latin(symbol: char) -> Option<u8> {
     }
 }
 
-/// The interactive form of a file.
-pub(crate) fn form(document: &Document) -> Option<&Dictionary> {
-    let catalog = document.catalog().ok()?;
-    value(document, catalog, b"AcroForm")?.as_dict().ok()
-}
-
 /// The appearance of an annotation.
 pub(crate) struct Looks {
     /// Id of the appearance stream, if it is an existing object.

@@ -4,9 +4,9 @@ use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 
 use crate::{
     Error, Limits, annotation,
-    field::{self, Looks, form, needs_looks},
-    open::{array, dictionary, open, resolve, save, value},
-    overlay::{Drawing, Layer, overlay},
+    field::{self, Looks, needs_looks},
+    open::{array, dictionary, form, open, resolve, save, value},
+    overlay::{Balance, Drawing, Layer, overlay},
 };
 
 /// Flags of invisible annotations: Hidden and NoView.
@@ -20,8 +20,9 @@ const UNSEEN: i64 = 2 | 32;
 pub fn flatten(file: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
     let mut document = open(file, limits)?;
     let pages: Vec<ObjectId> = document.page_iter().collect();
+    let mut balance = Balance::new();
     for page in pages {
-        flatten_page(&mut document, page)?;
+        flatten_page(&mut document, page, &mut balance)?;
     }
     if let Ok(catalog) = document.catalog_mut() {
         catalog.remove(b"AcroForm");
@@ -31,7 +32,11 @@ pub fn flatten(file: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
     save(&mut document, true)
 }
 
-fn flatten_page(document: &mut Document, page: ObjectId) -> Result<(), Error> {
+fn flatten_page(
+    document: &mut Document,
+    page: ObjectId,
+    balance: &mut Balance,
+) -> Result<(), Error> {
     let mut kept = Vec::new();
     let mut stamps = Vec::new();
     let list = annotation::annotations(document, page);
@@ -75,7 +80,7 @@ fn flatten_page(document: &mut Document, page: ObjectId) -> Result<(), Error> {
             opacity: 1.0,
         });
     }
-    overlay(document, page, &stamps, Layer::Above)?;
+    overlay(document, page, &stamps, Layer::Above, balance)?;
     let page = document.get_dictionary_mut(page)?;
     match kept.is_empty() {
         true => drop(page.remove(b"Annots")),

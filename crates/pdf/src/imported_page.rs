@@ -9,7 +9,8 @@ use crate::{
     copy::inherited,
     drawn::drawn_area,
     open::{resolve, value},
-    page_form::{LEFT_OUT, MAX_CONTENT, area, matrix_of, unmarked},
+    page_form::{Keys, MAX_CONTENT, area, matrix_of},
+    unmarked::{Hidden, unmarked},
 };
 
 /// Maximum number of objects that the pages of a file refer to.
@@ -77,7 +78,8 @@ pub(crate) fn import(
 pub(crate) struct Importer<'s> {
     source: &'s Document,
     places: HashMap<ObjectId, ObjectId>,
-    waiting: Vec<(ObjectId, ObjectId)>,
+    waiting: Vec<(ObjectId, ObjectId, Keys)>,
+    hidden: Hidden<'s>,
     /// Bytes of the content of pages so far.
     content: usize,
     /// Values so far.
@@ -90,6 +92,7 @@ impl<'s> Importer<'s> {
             source,
             places: HashMap::new(),
             waiting: Vec::new(),
+            hidden: Hidden::of(source),
             content: 0,
             values: 0,
         }
@@ -108,27 +111,22 @@ impl<'s> Importer<'s> {
         let content = content.map_err(|_| {
             Error::Malformed("the content of a page is damaged or larger than 4 MiB")
         })?;
-        self.content += content.len();
-        if self.content > MAX_ALL_CONTENT {
-            return Err(Error::TooLarge {
-                what: "bytes of content",
-                count: self.content,
-                most: MAX_ALL_CONTENT,
-            });
-        }
-        let area = extent.on(area(source, page_of)?, &content)?;
+        self.count_content(content.len())?;
         let rotation = rotation_of(source, page_of);
         let numbers = |numbers: &[f32]| -> Object {
             Object::Array(numbers.iter().map(|it| Object::Real(*it)).collect())
         };
         let resources = inherited(source, page_of, b"Resources");
         let found = resources.as_ref().and_then(|it| resolve(source, it));
+        let named = found.and_then(|it| it.as_dict().ok());
+        let content = unmarked(&content, named, &mut self.hidden)?;
+        let area = extent.on(area(source, page_of)?, &content)?;
         let resources = match (&resources, found) {
             // What pages share is copied once.
             (Some(reference @ Object::Reference(_)), Some(Object::Dictionary(_))) => {
-                self.object(document, reference, 0)?
+                self.object(document, reference, Keys::Resources, 0)?
             }
-            (_, Some(resources)) => self.object(document, resources, 0)?,
+            (_, Some(resources)) => self.object(document, resources, Keys::Resources, 0)?,
             (_, None) => Dictionary::new().into(),
         };
         let mut form = dictionary! {
@@ -141,11 +139,11 @@ impl<'s> Importer<'s> {
             "Group" => dictionary! { "S" => "Transparency" },
         };
         if let Some(group) = value(source, page_of, b"Group") {
-            let group = self.object(document, group, 0)?;
+            let group = self.object(document, group, Keys::Entries, 0)?;
             form.set("Group", group);
         }
         self.drain(document)?;
-        let mut stream = Stream::new(form, unmarked(&content)?);
+        let mut stream = Stream::new(form, content);
         stream.compress()?;
         let [left, bottom, right, top] = area;
         let (wide, high) = (right - left, top - bottom);
@@ -157,7 +155,7 @@ impl<'s> Importer<'s> {
     }
 
     fn drain(&mut self, document: &mut Document) -> Result<(), Error> {
-        while let Some((from, to)) = self.waiting.pop() {
+        while let Some((from, to, keys)) = self.waiting.pop() {
             if self.places.len() > MAX_OBJECTS {
                 return Err(Error::TooLarge {
                     what: "objects of drawn pages",
@@ -166,7 +164,7 @@ impl<'s> Importer<'s> {
                 });
             }
             let copy = match self.source.objects.get(&from) {
-                Some(object) => self.object(document, object, 0)?,
+                Some(object) => self.object(document, object, keys, 0)?,
                 None => Object::Null,
             };
             document.objects.insert(to, copy);
@@ -178,6 +176,7 @@ impl<'s> Importer<'s> {
         &mut self,
         document: &mut Document,
         object: &Object,
+        keys: Keys,
         depth: usize,
     ) -> Result<Object, Error> {
         if depth > MAX_DEPTH {
@@ -194,23 +193,75 @@ impl<'s> Importer<'s> {
                 None => {
                     let place = document.new_object_id();
                     self.places.insert(*id, place);
-                    self.waiting.push((*id, place));
+                    self.waiting.push((*id, place, keys));
                     place.into()
                 }
             },
             Object::Array(array) => {
-                let copies = array.iter().map(|it| self.object(document, it, depth + 1));
-                Object::Array(copies.collect::<Result<_, _>>()?)
+                let copy = |it| self.object(document, it, Keys::Entries, depth + 1);
+                Object::Array(array.iter().map(copy).collect::<Result<_, _>>()?)
             }
-            Object::Dictionary(dictionary) => self.dictionary(document, dictionary, depth)?.into(),
-            Object::Stream(stream) => {
-                let mut copy = stream.clone();
-                copy.dict = self.dictionary(document, &stream.dict, depth)?;
-                copy.dict.set("Length", stream.content.len() as i64);
+            Object::Dictionary(dictionary) => {
+                let copy = self.dictionary(document, dictionary, keys, depth)?;
                 copy.into()
             }
+            Object::Stream(stream) => self.stream(document, stream, depth)?.into(),
             plain => plain.clone(),
         })
+    }
+
+    fn stream(
+        &mut self,
+        document: &mut Document,
+        stream: &Stream,
+        depth: usize,
+    ) -> Result<Stream, Error> {
+        if let Ok(layer) = stream.dict.get(b"OC")
+            && self.hidden.hides(layer)
+        {
+            let nothing = dictionary! {
+                "Type" => "XObject",
+                "Subtype" => "Form",
+                "BBox" => vec![0.into(), 0.into(), 0.into(), 0.into()],
+            };
+            return Ok(Stream::new(nothing, Vec::new()));
+        }
+        let mut copy = stream.clone();
+        copy.dict = self.dictionary(document, &stream.dict, Keys::Entries, depth)?;
+        copy.dict.set("Length", stream.content.len() as i64);
+        if let Some(content) = self.without_hidden(stream)? {
+            copy.set_plain_content(content);
+            copy.compress()?;
+        }
+        Ok(copy)
+    }
+
+    /// The content of a form without what layers hide; `None` if it has none, or cannot be read.
+    fn without_hidden(&mut self, form: &Stream) -> Result<Option<Vec<u8>>, Error> {
+        let source = self.source;
+        let resources = value(source, &form.dict, b"Resources").and_then(|it| it.as_dict().ok());
+        let has_layers = resources.is_some_and(|it| it.has(b"Properties"));
+        if self.hidden.is_empty() || !has_layers {
+            return Ok(None);
+        }
+        let Ok(content) = form.get_plain_content_with_limit(MAX_CONTENT) else {
+            return Ok(None);
+        };
+        self.count_content(content.len())?;
+        unmarked(&content, resources, &mut self.hidden).map(Some)
+    }
+
+    /// Counts so many bytes of content.
+    fn count_content(&mut self, length: usize) -> Result<(), Error> {
+        self.content += length;
+        match self.content > MAX_ALL_CONTENT {
+            true => Err(Error::TooLarge {
+                what: "bytes of content",
+                count: self.content,
+                most: MAX_ALL_CONTENT,
+            }),
+            false => Ok(()),
+        }
     }
 
     /// Counts a value or key of so many bytes.
@@ -230,13 +281,14 @@ impl<'s> Importer<'s> {
         &mut self,
         document: &mut Document,
         source: &Dictionary,
+        keys: Keys,
         depth: usize,
     ) -> Result<Dictionary, Error> {
         let mut copy = Dictionary::new();
         for (key, object) in source {
-            if !LEFT_OUT.contains(&key.as_slice()) {
+            if keys.keep(key) {
                 self.count(key.len())?;
-                let made = self.object(document, object, depth + 1)?;
+                let made = self.object(document, object, keys.within(key), depth + 1)?;
                 copy.set(key.clone(), made);
             }
         }

@@ -46,6 +46,8 @@ mod stamp_text;
 mod structure;
 mod table;
 mod text;
+mod unmarked;
+mod words;
 mod write;
 mod xmp;
 

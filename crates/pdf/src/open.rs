@@ -281,6 +281,12 @@ pub(crate) fn array<'a>(document: &'a Document, object: Option<&'a Object>) -> &
         .map_or(&[], Vec::as_slice)
 }
 
+/// The interactive form of a file.
+pub(crate) fn form(document: &Document) -> Option<&lopdf::Dictionary> {
+    let catalog = document.catalog().ok()?;
+    value(document, catalog, b"AcroForm")?.as_dict().ok()
+}
+
 /// The value of a key, direct or referenced.
 pub(crate) fn value<'a>(
     document: &'a Document,

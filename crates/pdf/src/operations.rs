@@ -19,6 +19,7 @@ use crate::{
     numbered::{SetText, Setter},
     open::{open, save},
     optimize::{Optimization, optimize},
+    overlay::Balance,
     pages::{Split, page_count, split_between},
     protect::{Protection, protect},
     redact::{Region, redact},
@@ -331,8 +332,9 @@ impl Operations {
             set: conditions.set_text,
             checkpoint: conditions.checkpoint,
         };
+        let mut balance = Balance::new();
         for stamp in &self.stamps {
-            draw(&mut document, stamp, limits, &setter)?;
+            draw(&mut document, stamp, limits, &setter, &mut balance)?;
         }
         let bookmarks = match bookmarks {
             Some(Bookmarks::All(list)) => Some(list),

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use lopdf::{Dictionary, Document, Object, ObjectId, Stream, content::Content};
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 
 use crate::{
     Error, Limits,
     open::{dictionary, open, value},
+    unmarked::{Hidden, unmarked},
 };
 
 /// Maximum number of objects that a page refers to.
@@ -19,7 +20,7 @@ pub(crate) const MAX_CONTENT: usize = 4 << 20;
 const MAX_DEPTH: usize = 50;
 
 /// Entries that lead out of the page: to its structure, its document and what it does.
-pub(crate) const LEFT_OUT: [&[u8]; 12] = [
+const LEFT_OUT: [&[u8]; 12] = [
     b"Length",
     b"StructParent",
     b"StructParents",
@@ -33,6 +34,33 @@ pub(crate) const LEFT_OUT: [&[u8]; 12] = [
     b"OC",
     b"Annots",
 ];
+
+/// What the keys of a dictionary are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// Those of the standard.
+    Entries,
+    /// The kinds of resources (7.8.3).
+    Resources,
+    /// Names that the file gives to resources, glyphs or colorants.
+    Names,
+}
+
+impl Keys {
+    /// Whether the entry of a key is copied.
+    pub(crate) fn keep(self, key: &[u8]) -> bool {
+        self == Self::Names || !LEFT_OUT.contains(&key)
+    }
+
+    /// What the keys are of a dictionary in the entry of `key`.
+    pub(crate) fn within(self, key: &[u8]) -> Self {
+        match (self, key) {
+            (Self::Resources, _) | (Self::Entries, b"CharProcs" | b"Colorants") => Self::Names,
+            (Self::Entries, b"Resources") => Self::Resources,
+            _ => Self::Entries,
+        }
+    }
+}
 
 /// A page as a form, with the objects that it refers to.
 #[derive(Debug)]
@@ -57,7 +85,7 @@ pub enum FormObject {
 }
 
 /// Reads page `page`, from 1, as a form. `number` gives new object numbers. Marked content is
-/// unmarked, since it belongs to the structure of the other document.
+/// unmarked, since it belongs to the structure of the other document; what layers hide is left out.
 ///
 /// # Errors
 /// The file is no PDF, broken, encrypted or too large, or has no such page.
@@ -79,6 +107,7 @@ pub fn page_form(
         number,
         objects: Vec::new(),
         bytes: 0,
+        hidden: Hidden::of(&document),
     };
     let form = copier.new_number();
     let mut entries = String::from("/Type/XObject/Subtype/Form/FormType 1");
@@ -89,13 +118,13 @@ pub fn page_form(
     let resources = inherited(&document, own, b"Resources");
     let resources = resources.and_then(|it| it.as_dict().ok()).unwrap_or(&none);
     entries.push_str("/Resources");
-    copier.dictionary(&mut entries, resources, 0)?;
+    copier.dictionary(&mut entries, resources, Keys::Resources, 0)?;
     if let Some(group) = value(&document, own, b"Group").and_then(|it| it.as_dict().ok()) {
         entries.push_str("/Group");
-        copier.dictionary(&mut entries, group, 0)?;
+        copier.dictionary(&mut entries, group, Keys::Entries, 0)?;
     }
     let content = document.get_page_content_with_limit(*id, MAX_CONTENT)?;
-    let content = unmarked(&content)?;
+    let content = unmarked(&content, Some(resources), &mut copier.hidden)?;
     copier
         .objects
         .push((form, FormObject::Content(entries, content)));
@@ -183,23 +212,6 @@ fn placing(area: [f32; 4], rotation: i64) -> String {
     out
 }
 
-/// The content without the operators of marked content (14.6).
-pub(crate) fn unmarked(content: &[u8]) -> Result<Vec<u8>, Error> {
-    if content.len() > MAX_CONTENT {
-        return Err(Error::TooLarge {
-            what: "bytes of content",
-            count: content.len(),
-            most: MAX_CONTENT,
-        });
-    }
-    let marks = ["BMC", "BDC", "EMC", "MP", "DP"];
-    let mut content = Content::decode(content)?;
-    content
-        .operations
-        .retain(|operation| !marks.contains(&operation.operator.as_str()));
-    Ok(content.encode()?)
-}
-
 /// Whether the metadata say that the document is PDF/A.
 pub(crate) fn says_archival(document: &Document) -> bool {
     let packet = document.catalog().ok();
@@ -217,10 +229,11 @@ pub(crate) fn says_archival(document: &Document) -> bool {
 struct Copier<'d> {
     document: &'d Document,
     numbers: BTreeMap<ObjectId, u32>,
-    waiting: Vec<ObjectId>,
+    waiting: Vec<(ObjectId, Keys)>,
     number: &'d mut dyn FnMut() -> u32,
     objects: Vec<(u32, FormObject)>,
     bytes: usize,
+    hidden: Hidden<'d>,
 }
 
 impl Copier<'_> {
@@ -230,7 +243,7 @@ impl Copier<'_> {
 
     /// Copies what the copied objects refer to.
     fn copy_rest(&mut self) -> Result<(), Error> {
-        while let Some(id) = self.waiting.pop() {
+        while let Some((id, keys)) = self.waiting.pop() {
             if self.objects.len() >= MAX_OBJECTS {
                 return Err(Error::TooLarge {
                     what: "objects of a page",
@@ -243,7 +256,7 @@ impl Copier<'_> {
                 Ok(Object::Stream(stream)) => self.stream(stream)?,
                 Ok(object) => {
                     let mut out = String::new();
-                    self.object(&mut out, object, 0)?;
+                    self.object(&mut out, object, keys, 0)?;
                     FormObject::Plain(out)
                 }
                 // A reference to an object that does not exist is null (7.3.10).
@@ -266,30 +279,40 @@ impl Copier<'_> {
         let is = |key: &[u8], wanted: &Object| stream.dict.get(key).ok() == Some(wanted);
         let drawn = is(b"Subtype", &Object::Name(b"Form".to_vec()))
             || is(b"PatternType", &Object::Integer(1));
+        if let Ok(layer) = stream.dict.get(b"OC")
+            && self.hidden.hides(layer)
+        {
+            let nothing = "/Type/XObject/Subtype/Form/BBox[0 0 0 0]".to_owned();
+            return Ok(FormObject::Content(nothing, Vec::new()));
+        }
         let mut entries = String::new();
         if !drawn {
-            self.entries(&mut entries, &stream.dict, 0)?;
+            self.entries(&mut entries, &stream.dict, Keys::Entries, 0)?;
             return Ok(FormObject::Stream(entries, stream.content.clone()));
         }
         let mut own = stream.dict.clone();
         own.remove(b"Filter");
         own.remove(b"DecodeParms");
-        self.entries(&mut entries, &own, 0)?;
+        self.entries(&mut entries, &own, Keys::Entries, 0)?;
         let content = match stream.dict.has(b"Filter") {
             true => stream.get_plain_content_with_limit(MAX_CONTENT)?,
             false => stream.content.clone(),
         };
-        Ok(FormObject::Content(entries, unmarked(&content)?))
+        let resources = value(self.document, &stream.dict, b"Resources");
+        let resources = resources.and_then(|it| it.as_dict().ok());
+        let content = unmarked(&content, resources, &mut self.hidden)?;
+        Ok(FormObject::Content(entries, content))
     }
 
     fn dictionary(
         &mut self,
         out: &mut String,
         dictionary: &Dictionary,
+        keys: Keys,
         depth: usize,
     ) -> Result<(), Error> {
         out.push_str("<<");
-        self.entries(out, dictionary, depth)?;
+        self.entries(out, dictionary, keys, depth)?;
         out.push_str(">>");
         Ok(())
     }
@@ -298,19 +321,26 @@ impl Copier<'_> {
         &mut self,
         out: &mut String,
         dictionary: &Dictionary,
+        keys: Keys,
         depth: usize,
     ) -> Result<(), Error> {
         for (key, object) in dictionary {
-            if !LEFT_OUT.contains(&key.as_slice()) {
+            if keys.keep(key) {
                 name(out, key);
                 out.push(' ');
-                self.object(out, object, depth + 1)?;
+                self.object(out, object, keys.within(key), depth + 1)?;
             }
         }
         Ok(())
     }
 
-    fn object(&mut self, out: &mut String, object: &Object, depth: usize) -> Result<(), Error> {
+    fn object(
+        &mut self,
+        out: &mut String,
+        object: &Object,
+        keys: Keys,
+        depth: usize,
+    ) -> Result<(), Error> {
         if depth > MAX_DEPTH {
             return Err(Error::Malformed("its objects are nested too deep"));
         }
@@ -337,18 +367,18 @@ impl Copier<'_> {
             Object::Array(items) => {
                 out.push('[');
                 for item in items {
-                    self.object(out, item, depth + 1)?;
+                    self.object(out, item, Keys::Entries, depth + 1)?;
                 }
                 out.push(']');
             }
-            Object::Dictionary(inner) => self.dictionary(out, inner, depth)?,
+            Object::Dictionary(inner) => self.dictionary(out, inner, keys, depth)?,
             Object::Reference(id) => {
                 let number = match self.numbers.get(id) {
                     Some(known) => *known,
                     None => {
                         let number = self.new_number();
                         self.numbers.insert(*id, number);
-                        self.waiting.push(*id);
+                        self.waiting.push((*id, keys));
                         number
                     }
                 };

@@ -13,7 +13,7 @@ use crate::{
     imported_page::{Extent, Importer, import, rotation_of},
     numbered::{NumberedText, Setter},
     open::open,
-    overlay::{Drawing, Layer, overlay},
+    overlay::{Balance, Drawing, Layer, overlay},
     page_form::area,
     selection::Selection,
     stamp_text::text_form,
@@ -143,19 +143,26 @@ pub(crate) fn draw(
     stamp: &Stamp,
     limits: &Limits,
     setter: &Setter<'_>,
+    balance: &mut Balance,
 ) -> Result<(), Error> {
+    (setter.checkpoint)();
     if !(0.0..=1.0).contains(&stamp.opacity) {
         return Err(Error::BadStamp("has an opacity below 0 or above 1"));
     }
     let pages: Vec<ObjectId> = document.page_iter().collect();
     let wanted = Selection::or_all(stamp.pages.as_ref(), &pages, limits)?;
     match (&stamp.numbered, stamp.page) {
-        (Some(text), _) => draw_numbered(document, stamp, text, (&pages, wanted), limits, setter),
-        (None, StampPage::Each) => draw_each(document, stamp, (&pages, wanted), limits, setter),
+        (Some(text), _) => {
+            let pages = (&pages[..], wanted);
+            draw_numbered(document, stamp, text, pages, limits, setter, balance)
+        }
+        (None, StampPage::Each) => {
+            draw_each(document, stamp, (&pages, wanted), limits, setter, balance)
+        }
         (None, StampPage::Number(number)) => {
             let file = (stamp.file.as_slice(), number, stamp.text.as_deref());
             let picture = picture(document, stamp.extent, file, limits)?;
-            let put = |page| put(document, page, stamp, &picture);
+            let put = |page| put(document, page, stamp, &picture, balance);
             wanted.into_iter().try_for_each(put)
         }
     }
@@ -169,6 +176,7 @@ fn draw_numbered(
     (pages, wanted): (&[ObjectId], Vec<ObjectId>),
     limits: &Limits,
     setter: &Setter<'_>,
+    balance: &mut Balance,
 ) -> Result<(), Error> {
     if wanted.len() > MAX_NUMBERED {
         return Err(Error::TooLarge {
@@ -192,7 +200,7 @@ fn draw_numbered(
                 free.insert(drawn)
             }
         };
-        put(document, page, stamp, drawn)?;
+        put(document, page, stamp, drawn, balance)?;
     }
     Ok(())
 }
@@ -204,6 +212,7 @@ fn draw_each(
     (pages, wanted): (&[ObjectId], Vec<ObjectId>),
     limits: &Limits,
     setter: &Setter<'_>,
+    balance: &mut Balance,
 ) -> Result<(), Error> {
     let source = open(&stamp.file, limits)?;
     let sheets: Vec<ObjectId> = source.page_iter().collect();
@@ -223,7 +232,7 @@ fn draw_each(
                 free.insert(Picture { form, size, text })
             }
         };
-        put(document, page, stamp, picture)?;
+        put(document, page, stamp, picture, balance)?;
     }
     Ok(())
 }
@@ -255,6 +264,7 @@ fn put(
     page: ObjectId,
     stamp: &Stamp,
     picture: &Picture,
+    balance: &mut Balance,
 ) -> Result<(), Error> {
     let (visible, turned) = view(document, page)?;
     let matrix = times(place(stamp, picture.size, visible), turned);
@@ -278,7 +288,7 @@ fn put(
         true => Layer::Above,
         false => Layer::Below,
     };
-    overlay(document, page, &drawings, layer)
+    overlay(document, page, &drawings, layer, balance)
 }
 
 /// Size of a page as it is shown, and the transformation from there to its own space.

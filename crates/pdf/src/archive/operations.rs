@@ -6,14 +6,15 @@ use lopdf::{
     content::{Content, Operation},
 };
 
-use crate::Error;
+use crate::{
+    Error,
+    words::{end_of_picture, end_of_string, length},
+};
 
 /// Stands behind each part: whoever reads it has read the part to its end.
 const END: &str = "EndOfPart";
 /// Maximum number of operands of an operation, with those inside of lists: all of them are held at once.
 const MAX_OPERANDS: usize = 100_000;
-/// How many bytes behind the end of a picture must look like content.
-const LOOK: usize = 12;
 
 /// A part of content.
 pub(super) enum Part<'a> {
@@ -137,47 +138,6 @@ fn next_picture(content: &[u8], mut at: usize) -> Result<Option<Picture>, ()> {
         }
     }
     Ok(None)
-}
-
-fn length(bytes: &[u8], is_in: impl Fn(u8) -> bool) -> usize {
-    bytes
-        .iter()
-        .position(|byte| !is_in(*byte))
-        .unwrap_or(bytes.len())
-}
-
-/// The place after the string that begins at `at`.
-fn end_of_string(content: &[u8], mut at: usize) -> usize {
-    let mut depth = 0;
-    while let Some(byte) = content.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            _ => {}
-        }
-        at += 1;
-        if depth == 0 {
-            break;
-        }
-    }
-    at
-}
-
-/// The place after the `EI` of a picture whose data begin at `at`: one between spaces, before what looks
-/// like content.
-fn end_of_picture(content: &[u8], at: usize) -> Option<usize> {
-    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
-    let ends = memchr::memmem::find_iter(&content[at..], b"EI");
-    ends.map(|end| at + end).find_map(|end| {
-        let before = content[end - 1];
-        let after = &content[end + 2..];
-        // Data in text end with a sign of their own.
-        let is_end = (before.is_ascii_whitespace() || before == b'>' || end == at)
-            && after.first().is_none_or(u8::is_ascii_whitespace)
-            && after.iter().take(LOOK).all(is_text);
-        is_end.then_some(end + 2)
-    })
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ use super::date;
 use crate::{
     Error,
     annotation::of_field,
-    field::form,
-    open::{array, dictionary as dictionary_of, resolve, value},
+    open::{array, dictionary as dictionary_of, form, resolve, value},
 };
 
 /// Maximum number of fields, and depth of their names.

@@ -6,10 +6,9 @@ use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 use crate::{
     Error, Limits,
     annotation::of_field,
-    field::form,
     flatten::numbers,
     imported_page::{Extent, import},
-    open::{array, open, resolve, value},
+    open::{array, form, open, resolve, value},
     text::{Standard, usual_codes},
 };
 

@@ -8,9 +8,8 @@ use super::{Certification, FieldLock};
 use crate::{
     Error, Limits,
     annotation::{annotations, of_field},
-    field::form,
     flatten::numbers,
-    open::{array, dictionary, open, reference, value},
+    open::{array, dictionary, form, open, reference, value},
 };
 
 /// Maximum depth of the field tree.

@@ -1,5 +1,6 @@
 //! Pages drawn on new pages, and bookmarks of files that are merged, in bounds.
 
+use lopdf::{Document, Object, Stream, dictionary};
 use platen_pdf::{
     Attachment, Bookmark, Bookmarks, Composition, Conditions, Error, Limits, NamedFile, Operations,
     Optimization, Placement, compose, page_count, read_bookmarks,
@@ -7,6 +8,7 @@ use platen_pdf::{
 
 use crate::fixture::{check, has_all, of_chromium, texts};
 use crate::operations::pages;
+use crate::page_form::{of_content, of_glyphs};
 
 fn placement(source: &str, source_page: u32, page: u32) -> Placement {
     Placement {
@@ -70,6 +72,66 @@ fn what_pages_say_can_be_read_on_the_new_ones() {
         found[0].contains("Report page 2") && found[0].contains("Report page 1"),
         "{found:?}"
     );
+}
+
+fn composed_of(bytes: Vec<u8>) -> Document {
+    let name = "a.pdf".to_owned();
+    let files = [NamedFile { name, bytes }];
+    let made = composed(&files, vec![placement("a.pdf", 1, 1)]);
+    Document::load_mem(&made.expect("a file")).expect("a file")
+}
+
+#[test]
+fn fonts_have_all_their_glyphs_whatever_these_are_named() {
+    for is_referenced in [false, true] {
+        let made = composed_of(of_glyphs(is_referenced));
+        let mut objects = made.objects.values().filter_map(|it| it.as_dict().ok());
+        let font = objects.find(|it| it.has(b"CharProcs")).expect("a font");
+        let glyphs = font.get(b"CharProcs").expect("glyphs");
+        let (_, glyphs) = made.dereference(glyphs).expect("glyphs");
+        let glyphs = glyphs.as_dict().expect("glyphs");
+        assert!(glyphs.has(b"A") && glyphs.has(b"B") && glyphs.has(b"P"));
+    }
+}
+
+#[test]
+fn what_layers_hide_stays_hidden() {
+    let mut document = Document::with_version("1.7");
+    let layer = document.add_object(dictionary! { "Type" => "OCG" });
+    let mut form = |entry: &str, object: Object, content: &[u8]| {
+        let area: Vec<Object> = vec![0.into(), 0.into(), 9.into(), 9.into()];
+        let mut form = dictionary! { "Type" => "XObject", "Subtype" => "Form", "BBox" => area };
+        form.set(entry, object);
+        document.add_object(Stream::new(form, content.to_vec()))
+    };
+    let names = dictionary! { "Properties" => dictionary! { "L" => layer } };
+    let whole = form("OC", layer.into(), b"11 w");
+    let marked = b"/OC /L BDC 22 22 5 5 re f EMC 33 33 5 5 re f";
+    let part = form("Resources", names.clone().into(), marked);
+    let mut resources = names;
+    resources.set("XObject", dictionary! { "A" => whole, "B" => part });
+    let content = b"/A Do /B Do /OC /L BDC /B Do EMC 44 44 5 5 re f";
+    let file = of_content(document, content, resources);
+    // The file says that the layer is off.
+    let mut document = Document::load_mem(&file).expect("a file");
+    let setting = dictionary! { "OFF" => vec![layer.into()] };
+    let layers = dictionary! { "OCGs" => vec![layer.into()], "D" => setting };
+    let catalog = document.catalog_mut().expect("a catalog");
+    catalog.set("OCProperties", layers);
+    let mut file = Vec::new();
+    document.save_to(&mut file).expect("a file");
+
+    let made = composed_of(file);
+    let streams = made.objects.values().filter_map(|it| it.as_stream().ok());
+    let contents = streams.filter_map(|it| it.get_plain_content().ok());
+    let all: Vec<String> = contents
+        .map(|it| String::from_utf8_lossy(&it).into_owned())
+        .collect();
+    let all = all.join("\n");
+    assert!(!all.contains("11 w"), "{all}");
+    assert!(!all.contains("22 22 5 5 re f"), "{all}");
+    assert!(all.contains("33 33 5 5 re f") && all.contains("44 44 5 5 re f"));
+    assert_eq!(all.matches("/B Do").count(), 1, "{all}");
 }
 
 #[test]

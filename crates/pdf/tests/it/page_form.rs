@@ -1,9 +1,9 @@
 //! Pages as forms: what is copied, and files that lie.
 
-use lopdf::{Document, Object, Stream, dictionary};
+use lopdf::{Dictionary, Document, Object, Stream, dictionary};
 use platen_pdf::{Error, FormObject, PageForm, page_form};
 
-use crate::built::whole;
+use crate::built::{node, whole};
 
 /// A file of one page with a font, marked content and an image that refers to its page.
 fn letterhead() -> Vec<u8> {
@@ -39,6 +39,37 @@ fn letterhead() -> Vec<u8> {
         },
     };
     whole(document, tree, node, dictionary! {})
+}
+
+/// A file of a page with this content and these resources.
+pub fn of_content(mut document: Document, content: &[u8], resources: Dictionary) -> Vec<u8> {
+    let tree = document.new_object_id();
+    let content = document.add_object(Stream::new(dictionary! {}, content.to_vec()));
+    let page = document.add_object(dictionary! {
+        "Type" => "Page", "Parent" => tree, "Contents" => content, "Resources" => resources,
+        "MediaBox" => vec![0.into(), 0.into(), 100.into(), 100.into()],
+    });
+    whole(document, tree, node(vec![page.into()]), dictionary! {})
+}
+
+/// A file of a page with a font whose glyphs have names that are also those of entries.
+pub fn of_glyphs(is_referenced: bool) -> Vec<u8> {
+    let mut document = Document::with_version("1.7");
+    let mut glyphs = Dictionary::new();
+    for name in ["A", "B", "P"] {
+        let glyph = Stream::new(dictionary! {}, b"9 0 0 0 9 9 d1 0 0 9 9 re f".to_vec());
+        glyphs.set(name, document.add_object(glyph));
+    }
+    let glyphs: Object = match is_referenced {
+        true => document.add_object(glyphs).into(),
+        false => glyphs.into(),
+    };
+    let font = document.add_object(dictionary! {
+        "Type" => "Font", "Subtype" => "Type3", "CharProcs" => glyphs,
+        "FontBBox" => vec![0.into(), 0.into(), 9.into(), 9.into()],
+    });
+    let fonts = dictionary! { "Font" => dictionary! { "P" => font } };
+    of_content(document, b"BT /P 12 Tf (ABP) Tj ET", fonts)
 }
 
 fn read(bytes: &[u8], page: u32) -> Result<PageForm, Error> {
@@ -90,6 +121,44 @@ fn a_page_is_copied_without_its_structure() {
         !all.contains("StructParent") && !all.contains("Annots"),
         "{all}"
     );
+}
+
+#[test]
+fn names_of_fonts_and_glyphs_are_kept_whatever_they_are() {
+    for is_referenced in [false, true] {
+        let form = read(&of_glyphs(is_referenced), 1).expect("a form");
+        let text = |(_, object): &(u32, FormObject)| match object {
+            FormObject::Plain(text)
+            | FormObject::Stream(text, _)
+            | FormObject::Content(text, _) => text.clone(),
+        };
+        let all: String = form.objects.iter().map(text).collect();
+        assert!(all.contains("/Font <</P "), "{all}");
+        let glyphs = all.split("<</A ").nth(1).expect("glyphs");
+        let glyphs = glyphs.split(">>").next().expect("glyphs");
+        assert!(glyphs.contains("/B ") && glyphs.contains("/P "), "{all}");
+    }
+}
+
+#[test]
+fn what_follows_a_picture_or_a_mistake_is_still_drawn() {
+    let rest = "Q 1 0 0 rg 0 0 9 9 re f";
+    for content in [
+        format!("q BI /W 8 /H 1 /BPC 8 /CS /G /F /AHx ID 0011223344556677> EI {rest}"),
+        format!("q ] {rest}"),
+        format!("q ) {rest}"),
+        format!("q --5 w {rest}"),
+    ] {
+        let document = Document::with_version("1.7");
+        let marked = format!("/P <</MCID 0>> BDC {content} EMC");
+        let file = of_content(document, marked.as_bytes(), dictionary! {});
+        let form = read(&file, 1).expect("a form");
+        let own = form.objects.iter().find(|(number, _)| *number == form.form);
+        let Some((_, FormObject::Content(_, made))) = own else {
+            panic!("{own:?}");
+        };
+        assert_eq!(String::from_utf8_lossy(made).trim(), content);
+    }
 }
 
 #[test]
