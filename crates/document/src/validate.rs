@@ -82,6 +82,7 @@ fn unknown_paths(template: &Template, found: &mut Vec<Diagnostic>) {
         "value",
         "data",
     ];
+    names.extend(template.invoice.is_some().then_some("eInvoice"));
     for used in template.macros.values() {
         names.extend(used.parameters.iter().map(String::as_str));
     }

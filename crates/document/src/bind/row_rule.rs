@@ -48,19 +48,20 @@ impl<'b> Binder<'b> {
         }
     }
 
-    /// The style of `cell`, in the column `index`, if one of the column's rules applies.
+    /// The style of a cell with `value` and the style `base`, in the column `index`, if one of the
+    /// column's rules applies.
     pub(super) fn ruled_style(
         &mut self,
         run: &mut TableRun<'b>,
         index: usize,
-        cell: &Cell,
+        base: StyleId,
+        value: &Json,
         scope: &Scope<'_>,
     ) -> Option<StyleId> {
         let plan = &run.columns[index];
         let (spec, column) = (plan.spec, plan.index);
-        let value = json_of(cell);
         let rule = plan.within(scope, |scope| {
-            let scope = scope.with("value", Entry::Json(&value));
+            let scope = scope.with("value", Entry::Json(value));
             (0..spec.cell_styles.len()).find(|rule| {
                 self.item("columns", column, |binder| {
                     binder.item("cellStyles", *rule, |binder| {
@@ -69,24 +70,24 @@ impl<'b> Binder<'b> {
                 })
             })
         })?;
-        let key = (cell.style, column, rule);
+        let key = (base, column, rule);
         if let Some(style) = run.cell_styles.get(&key) {
             return Some(*style);
         }
         let own = run.columns[index].within(scope, |scope| {
             self.item("columns", column, |binder| {
                 binder.item("cellStyles", rule, |binder| {
-                    let scope = scope.with("value", Entry::Json(&value));
+                    let scope = scope.with("value", Entry::Json(value));
                     binder.dynamic_part::<CellStyle>(&scope)
                 })
             })
         });
         match own {
-            Ok(Some(own)) => return Some(self.overlaid(cell.style, &own.style)),
+            Ok(Some(own)) => return Some(self.overlaid(base, &own.style)),
             Err(()) => return None,
             Ok(None) => {}
         }
-        let style = self.overlaid(cell.style, &spec.cell_styles[rule].style);
+        let style = self.overlaid(base, &spec.cell_styles[rule].style);
         run.cell_styles.insert(key, style);
         Some(style)
     }
@@ -100,7 +101,7 @@ impl<'b> Binder<'b> {
 }
 
 /// The value of a cell as conditions see it: typed if it has a type, otherwise its text.
-fn json_of(cell: &Cell) -> Json {
+pub(super) fn json_of(cell: &Cell) -> Json {
     match (cell.value, &cell.content) {
         (Value::Number(number), _) => Json::from(number),
         (Value::Bool(truth), _) => Json::from(truth),

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
-use super::{Binder, Place, cell::is_numeric, group::Totals};
+use super::{Binder, Place, cell::is_numeric, group::Totals, row_rule::json_of};
 use crate::{
     bound::{
         self, Align, BlockKind, Cell, CellContent, Column, ColumnWidth, Counted, Row, RowKind,
@@ -356,13 +356,22 @@ impl<'b> Binder<'b> {
         let rule = self.row_rule(run, &scope);
         let mut cells = Vec::with_capacity(run.columns.len());
         for index in 0..run.columns.len() {
-            let style = match rule {
+            let mut style = match rule {
                 None => run.columns[index].style,
                 Some(rule) => self.rule_style(run, rule, index, &scope),
             };
+            let ruled = !run.columns[index].spec.cell_styles.is_empty();
+            let rich = run.columns[index].text.is_none();
+            if ruled && rich {
+                // Rules see no value of such a cell. It is bound once: its footnotes, ids and
+                // numbers would count twice.
+                let own = self.ruled_style(run, index, style, &Json::Null, &scope);
+                style = own.unwrap_or(style);
+            }
             let mut cell = self.data_cell(run, index, style, &scope);
-            if !run.columns[index].spec.cell_styles.is_empty()
-                && let Some(style) = self.ruled_style(run, index, &cell, &scope)
+            if ruled
+                && !rich
+                && let Some(style) = self.ruled_style(run, index, style, &json_of(&cell), &scope)
             {
                 cell = self.data_cell(run, index, style, &scope);
             }

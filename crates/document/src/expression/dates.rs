@@ -2,7 +2,7 @@
 
 use minijinja::{Environment, Error, ErrorKind, State, Value as Dynamic};
 
-use super::{evaluated::Scalar, functions::shared, shared::Shared};
+use super::{evaluated::Scalar, outcome::shared, shared::Shared};
 use crate::locale::Moment;
 
 type Outcome = Result<Dynamic, Error>;
@@ -19,12 +19,24 @@ fn moment(value: &Dynamic, shared: &Shared) -> Result<Moment, Error> {
     moment.ok_or_else(|| error(format!("`{value}` is not a date or time")))
 }
 
+/// Whether a pattern names a part of a date, outside quotes (UTS #35).
+fn names_dates(pattern: &str) -> bool {
+    let mut quoted = false;
+    pattern.chars().any(|symbol| {
+        quoted ^= symbol == '\'';
+        !quoted && "GyYuUrQqMLwWdDFgEec".contains(symbol)
+    })
+}
+
 /// Formats a date or time by a CLDR pattern such as `d MMMM y`.
 pub(super) fn by_pattern(value: &Dynamic, pattern: &str, shared: &Shared) -> Outcome {
     if value.is_none() {
         return Ok(Dynamic::from(""));
     }
     let moment = moment(value, shared)?;
+    if matches!(moment, Moment::Time(_)) && names_dates(pattern) {
+        return Err(error("a time of day has no date"));
+    }
     let text = shared.locale.format_pattern(moment, pattern);
     text.map(Dynamic::from).map_err(error)
 }

@@ -9,7 +9,7 @@ use minijinja::{
     value::{Rest, ValueOrKwargs},
 };
 
-use super::{Failure, functions, token::Token};
+use super::{Failure, functions, lists, outcome, token::Token};
 use crate::suggestion;
 
 /// Maximum number of instructions in one evaluation.
@@ -136,11 +136,11 @@ fn add_tests(environment: &mut Environment<'static>) {
     environment.add_test("le", tests::is_le);
     environment.add_test("gt", tests::is_gt);
     environment.add_test("ge", tests::is_ge);
-    environment.add_test("in", tests::is_in);
 }
 
 fn add_collections(environment: &mut Environment<'static>) {
     let mut charged = |name: &'static str, filter: Dynamic| {
+        let names_fields = lists::NAMING.contains(&name);
         environment.add_filter(
             name,
             move |state: &mut State<'_, '_>,
@@ -150,7 +150,10 @@ fn add_collections(environment: &mut Environment<'static>) {
                 // A filter costs as much work as its input has elements; fuel counts it as one
                 // instruction.
                 let elements = arguments.first().and_then(Dynamic::len).unwrap_or(1);
-                functions::shared(state)?.charge_dynamic(elements)?;
+                outcome::shared(state)?.charge_dynamic(elements)?;
+                if names_fields {
+                    lists::check_field(name, &arguments)?;
+                }
                 filter.call(state, &arguments)
             },
         );
@@ -160,7 +163,7 @@ fn add_collections(environment: &mut Environment<'static>) {
     charged("reject", Dynamic::from_function(filters::reject));
     charged("selectattr", Dynamic::from_function(filters::selectattr));
     charged("rejectattr", Dynamic::from_function(filters::rejectattr));
-    charged("unique", Dynamic::from_function(filters::unique));
+    charged("unique", Dynamic::from_function(lists::unique));
     charged("reverse", Dynamic::from_function(filters::reverse));
     charged("list", Dynamic::from_function(filters::list));
     charged("last", Dynamic::from_function(filters::last));

@@ -1,6 +1,6 @@
-//! Functions and filters of expressions: locale formats, text, aggregates, messages.
+//! Functions and filters of expressions: locale formats, text, aggregates.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::cmp::Ordering;
 
 use minijinja::{
     Environment, Error, ErrorKind, State, Value as Dynamic,
@@ -9,8 +9,8 @@ use minijinja::{
 
 use super::{
     Failure, Shared,
-    dynamic::SHARED,
-    evaluated::{Evaluated, MAX_TEXT_BYTES, Scalar, format_length},
+    evaluated::{MAX_TEXT_BYTES, Scalar, format_length},
+    outcome::{bounded, error, shared, text_of},
 };
 use crate::{
     bound::{FormatLength, ValueFormat},
@@ -22,24 +22,6 @@ type Outcome = Result<Dynamic, Error>;
 type MomentFilter = (&'static str, fn(FormatLength) -> ValueFormat, FormatLength);
 /// Name of a filter and its transformation of a text.
 type TextFilter = (&'static str, fn(&str) -> String);
-
-/// The state shared by all functions of a rendering.
-pub(super) fn shared(state: &State<'_, '_>) -> Result<Arc<Shared>, Error> {
-    state
-        .lookup(SHARED)
-        .and_then(|handle| handle.downcast_object::<Shared>())
-        .ok_or_else(|| error("functions are not available here"))
-}
-
-fn error(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::InvalidOperation, message.into())
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        error(failure.message)
-    }
-}
 
 /// Maximum number of decimals for `round`; a binary double has no more significant ones.
 const MAX_ROUND_DECIMALS: u8 = 15;
@@ -99,8 +81,9 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("groupby", group_by);
     environment.add_filter("pluralise", pluralise);
     environment.add_filter("pluralize", pluralise);
-    environment.add_filter("t", message);
-    environment.add_function("t", message);
+    super::operands::add(environment);
+    environment.add_filter("t", super::message::message);
+    environment.add_function("t", super::message::message);
     environment.add_function("ref", super::reference::reference);
     environment.add_function("runningHead", super::reference::running_head);
     environment.add_function("now", |state: &State<'_, '_>| -> Outcome {
@@ -184,19 +167,6 @@ pub(super) fn currency_format(code: Option<&str>, shared: &Shared) -> Result<Val
     })
 }
 
-fn text_of(value: &Dynamic, shared: &Shared) -> Result<String, Error> {
-    Ok(Evaluated::Dynamic(value.clone()).into_text(shared)?)
-}
-
-fn bounded(text: String) -> Outcome {
-    if text.len() > MAX_TEXT_BYTES {
-        return Err(error(format!(
-            "a text is longer than {MAX_TEXT_BYTES} bytes"
-        )));
-    }
-    Ok(Dynamic::from(text))
-}
-
 fn add_texts(environment: &mut Environment<'static>) {
     let transforms: [TextFilter; 5] = [
         ("upper", str::to_uppercase),
@@ -216,15 +186,6 @@ fn add_texts(environment: &mut Environment<'static>) {
             bounded(transform(&text_of(value, &*shared(state)?)?))
         });
     }
-    environment.add_filter(
-        super::concat::FILTER,
-        |state: &State<'_, '_>, value: &Dynamic| {
-            if value.is_undefined() {
-                return Err(Error::from(ErrorKind::UndefinedError));
-            }
-            bounded(text_of(value, &*shared(state)?)?)
-        },
-    );
     environment.add_filter("trim", |state: &State<'_, '_>, value: &Dynamic| {
         bounded(text_of(value, &*shared(state)?)?.trim().to_owned())
     });
@@ -277,7 +238,6 @@ fn join(state: &State<'_, '_>, list: &Dynamic, separator: Option<&str>) -> Outco
     let shared = shared(state)?;
     let mut joined = String::new();
     for (index, item) in list.try_iter()?.enumerate() {
-        shared.charge_dynamic(1)?;
         if index > 0 {
             joined.push_str(separator.unwrap_or_default());
         }
@@ -465,23 +425,4 @@ fn pluralise(
         (None, "one") => one,
         (None, _) => other,
     })
-}
-
-/// The message `name` in the document's locale, with `{placeholders}` replaced by the named
-/// arguments.
-fn message(state: &State<'_, '_>, name: &str, arguments: Kwargs) -> Outcome {
-    let shared = shared(state)?;
-    let Some(mut text) = shared.messages.get(name).cloned() else {
-        return Err(error(format!("unknown message `{name}`")));
-    };
-    for key in arguments.args() {
-        let value: Dynamic = arguments.peek(key)?;
-        let placeholder = format!("{{{key}}}");
-        let value = text_of(&value, &shared)?;
-        if text.len() + text.matches(&placeholder).count() * value.len() > MAX_TEXT_BYTES {
-            return Err(error("a message is too long"));
-        }
-        text = text.replace(&placeholder, &value);
-    }
-    bounded(text)
 }

@@ -11,7 +11,9 @@ use std::{
 use minijinja::{AutoEscape, Environment, Value as Dynamic, filters};
 use serde_json::Value as Json;
 
-use super::{Evaluation, Failure, Scope, dynamic::variables, environment, nearest_path, scan};
+use super::{
+    Evaluation, Failure, Scope, dynamic::variables, environment, nearest_path, operands, scan,
+};
 
 /// Maximum number of instructions in one text, about a second.
 const FUEL: u64 = 20_000_000;
@@ -47,6 +49,8 @@ struct Bounded {
 
 impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A loop may write as long as it likes, and compute nothing.
+        crate::work::check();
         if bytes.len() > self.left {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -66,10 +70,12 @@ impl Markup {
     /// # Errors
     /// All errors, with their lines.
     pub(crate) fn new(source: &str) -> Result<Self, Vec<(u32, Failure)>> {
+        crate::work::look();
         let used = scan::scan(source)?;
+        let filtered = operands::insert(source, used.insertions);
         let mut environment = BASE.clone();
         environment
-            .add_template_owned(NAME, source.to_owned())
+            .add_template_owned(NAME, filtered.unwrap_or_else(|| source.to_owned()))
             .map_err(|error| {
                 let line = error.line().and_then(|line| u32::try_from(line).ok());
                 vec![(line.unwrap_or(1), Failure::from(error))]
@@ -98,7 +104,10 @@ impl Markup {
         evaluation: &Evaluation,
         max_bytes: usize,
     ) -> Result<String, (u32, Failure)> {
-        let scope = Scope::root(data).beside_helpers(evaluation.shared.has_helpers());
+        // Chromium fills in page fields, as those of `fields`, and only in headers and footers.
+        let scope = Scope::root(data)
+            .beside_helpers(evaluation.shared.has_helpers())
+            .without_page_fields();
         let inner = variables(&self.roots, &scope, evaluation).map_err(|failure| (1, failure))?;
         let html = fields.iter();
         let html = html.map(|(name, text)| {
@@ -119,7 +128,7 @@ impl Markup {
         let written = template
             .and_then(|template| template.render_captured_to(context, &mut bounded).map(drop));
         if let Err(error) = written {
-            return Err(self.explain(error, &scope));
+            return Err(self.explain(error, &scope, fields));
         }
         String::from_utf8(bounded.bytes).map_err(|_| {
             (
@@ -129,7 +138,12 @@ impl Markup {
         })
     }
 
-    fn explain(&self, error: minijinja::Error, scope: &Scope<'_>) -> (u32, Failure) {
+    fn explain(
+        &self,
+        error: minijinja::Error,
+        scope: &Scope<'_>,
+        fields: &[(&str, &str)],
+    ) -> (u32, Failure) {
         let line = error
             .line()
             .and_then(|line| u32::try_from(line).ok())
@@ -145,6 +159,9 @@ impl Markup {
         }
         let on_line = self.paths.iter().filter(|(at, _)| *at == line);
         for (_, path) in on_line {
+            if fields.iter().any(|(name, _)| *name == &*path[0]) {
+                continue;
+            }
             if let Err(known) = scope.resolve(path) {
                 let mut failure = Failure::missing(path, known);
                 failure.hint = nearest_path(path, known, scope)
@@ -166,6 +183,7 @@ struct Names {
 
 impl minijinja::value::Object for Names {
     fn get_value(self: &Arc<Self>, key: &Dynamic) -> Option<Dynamic> {
+        crate::work::check();
         let name = key.as_str()?;
         let own = self.html.iter().find(|(own, _)| own == name);
         match own {

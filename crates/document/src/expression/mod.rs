@@ -5,13 +5,16 @@
 //! Limits: length and nesting of the source, fuel of an evaluation, work of a document, and length
 //! of a text. minijinja alone can be made to exhaust memory or the stack.
 
-mod concat;
 mod dates;
 mod dynamic;
 mod environment;
 mod evaluated;
 mod functions;
+mod lists;
 mod markup;
+mod message;
+mod operands;
+mod outcome;
 mod plan;
 mod reference;
 mod scan;
@@ -35,6 +38,11 @@ pub(crate) use self::{
     text::CompiledText,
 };
 use crate::suggestion;
+
+/// Maximum length of a name that a hint offers, in bytes.
+const MAX_HINT_BYTES: usize = 200;
+/// Maximum number of names beside a misspelt one that are compared with it.
+const MAX_SIBLINGS: usize = 10_000;
 
 /// Why an expression cannot be compiled or evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,29 +135,33 @@ impl Failure {
     }
 }
 
-/// The path in scope that most resembles `path`.
+/// The path in scope that most resembles `path`. Long names are none that an author misspelt.
 fn nearest_path(path: &[Box<str>], known: usize, scope: &Scope<'_>) -> Option<String> {
+    crate::work::look();
+    let is_short = |name: &&str| name.len() <= MAX_HINT_BYTES;
     let (start, wrong) = (&path[..known], &path[known]);
     let siblings: Vec<&str> = match scope.resolve(start) {
         Ok(found) if known > 0 => found.field_names(),
         _ => scope.names(),
     };
     let mut candidates = Vec::new();
-    for name in scope.names().into_iter().take(100) {
+    for name in scope.names().into_iter().filter(is_short).take(100) {
         candidates.push(name.to_owned());
         let fields = scope.lookup(name).map(scope::Found::field_names);
-        for field in fields.into_iter().flatten().take(50) {
+        for field in fields.into_iter().flatten().filter(is_short).take(50) {
             candidates.push(format!("{name}.{field}"));
         }
     }
     let written = path.join(".");
     let plain = |name: &str| name.replace(['.', '_', '-'], "").to_lowercase();
+    let wanted = plain(&written);
     let same = candidates
         .iter()
-        .find(|candidate| plain(candidate) == plain(&written));
+        .find(|candidate| plain(candidate) == wanted);
     if let Some(same) = same {
         return Some(same.clone());
     }
+    let siblings = siblings.into_iter().filter(is_short).take(MAX_SIBLINGS);
     if let Some(near) = suggestion::nearest(wrong, siblings) {
         let mut fixed: Vec<&str> = start.iter().map(AsRef::as_ref).collect();
         fixed.push(near);
@@ -182,6 +194,7 @@ impl CompiledExpression {
     /// # Errors
     /// The source exceeds a limit, is not an expression, or uses an unknown filter or function.
     pub(crate) fn new(source: &str) -> Result<Self, Failure> {
+        crate::work::look();
         let tokens = token::tokens(source)?;
         if tokens.is_empty() {
             return Err(Failure::new("expression-syntax", "the expression is empty"));
@@ -192,7 +205,7 @@ impl CompiledExpression {
             Some(plan) => plan,
             None => {
                 let expression = environment::ENVIRONMENT
-                    .compile_expression_owned(concat::with_texts(source, &tokens).into_owned())
+                    .compile_expression_owned(operands::with_filters(source, &tokens).into_owned())
                     .map_err(|error| {
                         Failure::new(
                             "expression-syntax",

@@ -8,7 +8,7 @@ use minijinja::{
 };
 use rustc_hash::FxHashMap;
 
-use super::{functions::shared, shared::Shared};
+use super::{outcome::shared, shared::Shared};
 use crate::{
     clean::{PAGE_OF, PAGE_OF_END, RUNNING_HEAD, is_field},
     suggestion,

@@ -1,7 +1,13 @@
 //! Splits HTML templates into blocks and checks each before minijinja sees it. Constructs that
 //! could exhaust memory, stack or time are rejected.
 
-use super::{Failure, environment, text::end_of_expression, token, token::Token};
+use super::{
+    Failure, environment,
+    operands::{self, Insertion, Operator},
+    text::end_of_expression,
+    token,
+    token::Token,
+};
 use crate::suggestion;
 
 /// Maximum nesting of statements.
@@ -26,6 +32,8 @@ pub(super) struct Use {
     pub(super) messages: Vec<Box<str>>,
     /// Helpers called, as in `helpers.name(…)`.
     pub(super) helpers: Vec<Box<str>>,
+    /// Filters that bound what its operators and loops do.
+    pub(super) insertions: Vec<Insertion>,
     /// Names that statements define.
     given: Vec<Box<str>>,
 }
@@ -36,6 +44,7 @@ pub(super) struct Use {
 /// All errors, with their lines.
 pub(super) fn scan(source: &str) -> Result<Use, Vec<(u32, Failure)>> {
     let mut scan = Scan {
+        source,
         used: Use::default(),
         failures: Vec::new(),
         open: Vec::new(),
@@ -58,6 +67,7 @@ pub(super) fn scan(source: &str) -> Result<Use, Vec<(u32, Failure)>> {
 }
 
 struct Scan<'s> {
+    source: &'s str,
     used: Use,
     failures: Vec<(u32, Failure)>,
     open: Vec<(u32, &'s str)>,
@@ -73,7 +83,7 @@ impl<'s> Scan<'s> {
             let inside = &rest[start + 2..];
             let end = match &rest[start..start + 2] {
                 "{{" => end_of_expression(inside),
-                "{%" => inside.find("%}"),
+                "{%" => end_of_statement(inside),
                 _ => inside.find("#}"),
             };
             let Some(end) = end else {
@@ -114,7 +124,10 @@ impl<'s> Scan<'s> {
                 let failure = Failure::new("expression-syntax", "the expression is empty");
                 self.failures.push((line, failure));
             }
-            Ok(tokens) => self.note(line, &tokens),
+            Ok(tokens) => {
+                self.note(line, &tokens);
+                self.bound(line, &tokens);
+            }
             Err(failure) => self.failures.push((line, failure)),
         }
     }
@@ -124,6 +137,24 @@ impl<'s> Scan<'s> {
         self.used.paths.extend(paths.map(|path| (line, path)));
         self.used.messages.extend(token::messages(tokens));
         self.used.helpers.extend(token::helpers(tokens));
+    }
+
+    /// Bounds the operators of an expression.
+    fn bound(&mut self, line: u32, tokens: &[Token<'_>]) {
+        // `~` writes into the page, whose length is bounded.
+        let operators = [Operator::Times, Operator::In];
+        let found = operands::insertions(self.source, tokens, &operators);
+        self.insert(line, found);
+    }
+
+    fn insert(&mut self, line: u32, found: Option<impl IntoIterator<Item = Insertion>>) {
+        match found {
+            Some(found) => self.used.insertions.extend(found),
+            None => {
+                let failure = Failure::new("expression-syntax", "the expression is incomplete");
+                self.failures.push((line, failure));
+            }
+        }
     }
 
     /// Checks a statement. Returns the text after it.
@@ -204,6 +235,15 @@ impl<'s> Scan<'s> {
                 .with_hint("write the expression where it is shown, or compute it in the data"));
         }
         self.note(line, value);
+        match name {
+            "for" => {
+                let list = operands::iterated(self.source, &value[1..]);
+                self.insert(line, list);
+                self.bound(line, &value[1..]);
+            }
+            "set" => self.bound(line, &value[1..]),
+            _ => self.bound(line, value),
+        }
         Ok(())
     }
 
@@ -231,6 +271,23 @@ fn grows(tokens: &[Token<'_>], at: usize, token: Token<'_>) -> bool {
     let before = at.checked_sub(1).map(|before| tokens[before]);
     let is_index = matches!(before, Some(Token::Name(_) | Token::Symbol("]" | ")")));
     GROWING.contains(&symbol) || symbol == "{" || (symbol == "[" && !is_index)
+}
+
+/// Offset of the closing `%}`, outside texts.
+fn end_of_statement(inside: &str) -> Option<usize> {
+    let bytes = inside.as_bytes();
+    let (mut quote, mut index) = (None, 0);
+    while let Some(byte) = bytes.get(index) {
+        match (quote, byte) {
+            (Some(_), b'\\') => index += 1,
+            (Some(open), byte) if *byte == open => quote = None,
+            (None, b'"' | b'\'') => quote = Some(*byte),
+            (None, b'%') if bytes.get(index + 1) == Some(&b'}') => return Some(index),
+            _ => {}
+        }
+        index += 1;
+    }
+    None
 }
 
 /// The content of a block without whitespace control characters.

@@ -48,6 +48,8 @@ pub(crate) struct Scope<'s> {
     position: Option<Position>,
     /// Whether `helpers` is the template's module, which takes precedence over data and repeats.
     has_helpers: bool,
+    /// Whether `pageNumber` and the like are fields that the page fills in.
+    has_page_fields: bool,
     /// The entry as a minijinja value, converted on first use.
     pub(super) dynamic: OnceCell<Dynamic>,
 }
@@ -77,6 +79,7 @@ impl<'s> Scope<'s> {
             entry: Entry::Data(data),
             position: None,
             has_helpers: false,
+            has_page_fields: true,
             dynamic: OnceCell::new(),
         }
     }
@@ -84,6 +87,12 @@ impl<'s> Scope<'s> {
     /// Sets whether the template has a helper module.
     pub(crate) fn beside_helpers(mut self, has_helpers: bool) -> Self {
         self.has_helpers = has_helpers;
+        self
+    }
+
+    /// Leaves the names of page fields to the data.
+    pub(crate) fn without_page_fields(mut self) -> Self {
+        self.has_page_fields = false;
         self
     }
 
@@ -98,6 +107,7 @@ impl<'s> Scope<'s> {
             entry,
             position: None,
             has_helpers: self.has_helpers,
+            has_page_fields: self.has_page_fields,
             dynamic: OnceCell::new(),
         }
     }
@@ -153,11 +163,11 @@ impl<'s> Scope<'s> {
 
     /// Resolves a name.
     pub(crate) fn lookup(&self, name: &str) -> Option<Found<'s>> {
-        match name {
-            "pageNumber" => return Some(Found::PageField(clean::PAGE_NUMBER)),
-            "pageCount" => return Some(Found::PageField(clean::PAGE_COUNT)),
-            "sectionPageNumber" => return Some(Found::PageField(clean::SECTION_NUMBER)),
-            "sectionPageCount" => return Some(Found::PageField(clean::SECTION_COUNT)),
+        let page_field = match name {
+            "pageNumber" => Some(clean::PAGE_NUMBER),
+            "pageCount" => Some(clean::PAGE_COUNT),
+            "sectionPageNumber" => Some(clean::SECTION_NUMBER),
+            "sectionPageCount" => Some(clean::SECTION_COUNT),
             "index" | "loop" => {
                 if let Some(position) = self.position() {
                     return Some(if name == "loop" {
@@ -166,8 +176,12 @@ impl<'s> Scope<'s> {
                         Found::Count(position.index + 1)
                     });
                 }
+                None
             }
-            _ => {}
+            _ => None,
+        };
+        if let Some(field) = page_field.filter(|_| self.has_page_fields) {
+            return Some(Found::PageField(field));
         }
         let (scope, field) = self.frame(name)?;
         Some(match (scope.entry, field) {

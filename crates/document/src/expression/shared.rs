@@ -25,6 +25,8 @@ pub(super) const OUT_OF_WORK: &str = "the document takes too much work";
 pub(super) const HELPER: &str = "the helper `";
 /// Work charged for a helper call, in elements.
 const HELPER_WORK: usize = 100;
+/// Work that takes long by itself.
+const LONG_WORK: usize = 1_024;
 
 /// State for functions and filters. They reach it through a variable of the expression.
 #[derive(Debug)]
@@ -137,7 +139,11 @@ impl Shared {
     /// # Errors
     /// Too little work is left.
     pub(crate) fn charge(&self, amount: usize) -> Result<(), Failure> {
-        crate::work::check();
+        if amount < LONG_WORK {
+            crate::work::check();
+        } else {
+            crate::work::look();
+        }
         let amount = amount as u64;
         let left = self.work.load(Ordering::Relaxed);
         if left < amount {

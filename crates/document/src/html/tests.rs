@@ -3,7 +3,13 @@
 use serde_json::{Value as Json, json};
 
 use super::{bind_html, parse_html_template, validate_html};
-use crate::{BindOptions, Diagnostic, diagnostic::Source, host::FixedHost};
+use crate::{
+    BindOptions, Diagnostic,
+    bind::Limits,
+    diagnostic::Source,
+    host::FixedHost,
+    work::{self, Bounds, Interruption},
+};
 
 fn template(html: &str) -> Json {
     json!({"kind": "html", "key": "page", "html": html})
@@ -120,6 +126,9 @@ fn what_could_exhaust_memory_or_time_is_refused() {
         "{% include 'x' %}",
         "{{ range(100000000) }}",
         "{{ __shared }}",
+        "{{ ('x' * 100000000)|length }}",
+        "{{ 1 in [0] * 100000000 }}",
+        "{% if '%}' * 50000000 %}{% endif %}",
     ] {
         assert!(bound(&template(source), &nothing).is_err(), "{source}");
     }
@@ -135,6 +144,90 @@ fn what_could_exhaust_memory_or_time_is_refused() {
         &json!({ "items": items, "long": long }),
     );
     assert_eq!(found, ["text-too-long"]);
+}
+
+#[test]
+fn loops_count_what_they_search_and_read() {
+    let items: Vec<u32> = (0..2_000).collect();
+    let data = json!({ "items": items, "known": vec![-1; 2_000], "text": "x".repeat(100_000) });
+    let limits = Limits {
+        work: 1_000_000,
+        ..Limits::default()
+    };
+    let options = BindOptions {
+        limits,
+        ..BindOptions::default()
+    };
+    for source in [
+        "{% for i in items %}{% if i in known %}x{% endif %}{% endfor %}",
+        "{% for i in items if i not in known %}x{% endfor %}",
+        "{% set k = known %}{% for i in items %}{{ i in k }}{% endfor %}",
+        "{% for i in items %}{{ text|trim|length }}{% endfor %}",
+    ] {
+        let compiled = parse_html_template(template(source).to_string().as_bytes()).unwrap();
+        let found = bind_html(&compiled, &data, &options, &FixedHost::default()).unwrap_err();
+        assert_eq!(found[0].code, "too-much-work", "{source}");
+    }
+}
+
+#[test]
+fn loops_end_when_a_bound_is_exceeded() {
+    let items: Vec<u32> = (0..100).collect();
+    let source = "{% set l = items %}{% for a in l %}{% for b in l %}{% for c in l %}\
+        {% if a == b %}{% endif %}{% endfor %}{% endfor %}{% endfor %}";
+    let compiled = parse_html_template(template(source).to_string().as_bytes()).unwrap();
+    let bounds = Bounds {
+        steps: Some(50_000),
+        ..Bounds::default()
+    };
+    let data = json!({ "items": items });
+    let ended = work::run(bounds, || {
+        bind_html(
+            &compiled,
+            &data,
+            &BindOptions::default(),
+            &FixedHost::default(),
+        )
+        .is_ok()
+    });
+    assert_eq!(ended, Err(Interruption::Steps { limit: 50_000 }));
+}
+
+#[test]
+fn loops_go_through_lists_texts_and_objects() {
+    let data = json!({ "object": { "x": 1 }, "nothing": [], "name": "%}" });
+    for (source, expected) in [
+        (
+            "{% for c in 'ab' %}{{ loop.index }}/{{ loop.length }}{{ c }} {% endfor %}",
+            "1/2a 2/2b ",
+        ),
+        ("{% for k in object %}{{ k }}{% endfor %}", "x"),
+        (
+            "{% for k, v in object|items %}{{ k }}{{ v }}{% endfor %}",
+            "x1",
+        ),
+        ("{% for n in nothing %}{% else %}none{% endfor %}", "none"),
+        (
+            "{% for n in [1, 2, 3] if n * 2 in [4, 6] %}{{ n }}{% endfor %}",
+            "23",
+        ),
+        ("{% if name == '%}' %}yes{% endif %}", "yes"),
+    ] {
+        assert_eq!(html(source, data.clone()), expected, "{source}");
+    }
+}
+
+#[test]
+fn names_of_page_fields_are_those_of_the_data_in_the_page() {
+    let mut page = template("<p>{{ pageCount }} pages</p>");
+    page["footer"] = json!("{{ pageCount }}");
+    let document = bound(&page, &json!({ "pageCount": 312 })).unwrap();
+    assert_eq!(document.html, "<p>312 pages</p>");
+    assert_eq!(document.footer, "<span class=\"totalPages\"></span>");
+    assert_eq!(codes(&page, &json!({})), ["undefined-variable"]);
+    page["footer"] = json!("{{ pageNumber }}{{ missing }}");
+    let found = bound(&page, &json!({ "pageCount": 312 })).unwrap_err();
+    assert!(found[0].message.contains("missing"), "{found:?}");
 }
 
 #[test]

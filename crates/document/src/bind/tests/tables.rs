@@ -150,6 +150,40 @@ fn rules_style_rows_and_emptiness_is_shown() {
 }
 
 #[test]
+fn rich_cells_with_rules_are_bound_once() {
+    let rules = json!([{ "when": "value is none", "style": { "bold": true } }]);
+    let document = document(
+        json!([{ "type": "table", "rows": "items", "columns": [
+            { "value": ["n", { "text": "o", "footnote": "{{ item.n }}" }], "cellStyles": rules },
+            { "body": [{ "type": "text", "id": "cell-{{ item.n }}", "content": "-" }],
+              "cellStyles": rules } ] }]),
+        &items(),
+    );
+    let notes = document.footnotes.iter();
+    let notes: Vec<String> = notes.map(|note| plain_text(&note.content)).collect();
+    assert_eq!(notes, ["a", "b", "c"]);
+    for ((number, name), row) in (0..).zip(&notes).zip(&table(&document).rows) {
+        let CellContent::Inlines(content) = &row.cells[0].content else {
+            panic!("{row:?}");
+        };
+        let marks = content.iter().filter_map(|inline| match inline {
+            Inline::Footnote { index, .. } => Some(*index),
+            _ => None,
+        });
+        assert_eq!(marks.collect::<Vec<u32>>(), [number]);
+        let CellContent::Blocks(blocks) = &row.cells[1].content else {
+            panic!("{row:?}");
+        };
+        assert_eq!(blocks[0].id, Some(format!("cell-{name}").into()));
+        assert!(
+            row.cells
+                .iter()
+                .all(|cell| document.styles[cell.style].bold)
+        );
+    }
+}
+
+#[test]
 fn mistakes_in_rows_are_few_and_name_the_row() {
     let data = json!({ "items": vec![json!({ "price": 1 }); 500] });
     let found = mistakes(
