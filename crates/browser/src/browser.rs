@@ -75,7 +75,9 @@ impl Driver for Pages {
             chromium.give_up();
             if tries == 2 {
                 let reason = match error {
-                    CallError::Closed | CallError::TooLong => Error::Disconnected.to_string(),
+                    CallError::Closed | CallError::TooLong | CallError::AnswerTooLong => {
+                        Error::Disconnected.to_string()
+                    }
                     CallError::Refused(message) => message,
                 };
                 return Err(StartError::Unusable(reason.into()));

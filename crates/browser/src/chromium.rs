@@ -91,7 +91,9 @@ impl Chromium {
         let connection = devtools::connect(address).await?;
         let chromium = Self::over(connection, None).await;
         chromium.map_err(|error| match error {
-            CallError::Closed | CallError::TooLong => std::io::ErrorKind::ConnectionReset.into(),
+            CallError::Closed | CallError::TooLong | CallError::AnswerTooLong => {
+                std::io::ErrorKind::ConnectionReset.into()
+            }
             CallError::Refused(message) => std::io::Error::other(message),
         })
     }

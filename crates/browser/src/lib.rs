@@ -32,7 +32,7 @@ pub use self::{
     error::Error,
     options::{
         CSS_PIXELS_PER_INCH, Clip, Cookie, ExtraHeader, File, Files, Job, Media, Output,
-        PageOptions, PdfOptions, PictureFormat, PictureOptions, Scope, Source, Wait,
+        PageOptions, PdfOptions, PictureFormat, PictureOptions, SameSite, Scope, Source, Wait,
     },
     page::{FailedResource, Report},
     program::{INSTALL_HINT, find_chromium, find_chromium_in},

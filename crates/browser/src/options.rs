@@ -87,6 +87,26 @@ pub struct Cookie {
     pub value: String,
     /// The host without a port (RFC 6265, section 8.5); with a leading dot, its subdomains too.
     pub domain: String,
+    /// The path that it is for, and all below it; it begins with `/`.
+    pub path: String,
+    /// Whether only requests by HTTPS get it.
+    pub secure: bool,
+    /// Whether it is hidden from scripts.
+    pub http_only: bool,
+    /// What scripts and Chromium are to know of requests of other sites. Platen's own requests get
+    /// the cookie in any case.
+    pub same_site: Option<SameSite>,
+}
+
+/// Which requests of other sites get a cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameSite {
+    /// None of them.
+    Strict,
+    /// Only those that lead to the site.
+    Lax,
+    /// All of them.
+    None,
 }
 
 /// An additional header of requests to allowed hosts.

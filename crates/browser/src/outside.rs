@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
-use platen_outbound::{Answer, Error, NoConnection, Outbound, Settings};
+use platen_outbound::{Answer, Error, NoConnection, Outbound, RequestLimits, Settings, StopOnDrop};
 use tokio::sync::Semaphore;
 
 use crate::config::Config;
 
 /// Maximum number of requests in flight, of all pages together.
 const AT_ONCE: usize = 16;
+/// Maximum number of requests in flight of one page, so that others come to theirs.
+pub(crate) const PER_PAGE: usize = 10;
 /// Response headers passed to Chromium; it needs no others.
 const PASSED: [&str; 7] = [
     "content-type",
@@ -77,17 +79,24 @@ impl Outside {
         self.client.allows(url)
     }
 
-    /// Sends a request to an allowed host. Redirects are returned rather than followed: Chromium
-    /// requests the next address, which is checked like the first.
+    /// Sends a request to an allowed host; it ends with the future. Redirects are returned rather
+    /// than followed: Chromium requests the next address, which is checked like the first.
     pub(crate) async fn load(
         self: &Arc<Self>,
+        method: String,
         url: String,
         headers: Vec<(String, String)>,
     ) -> Result<Answer, LoadFailure> {
         let permit = Arc::clone(&self.at_once).acquire_owned().await;
         let outside = Arc::clone(self);
+        let stop = StopOnDrop::default();
+        let limits = RequestLimits {
+            timeout: None,
+            stop: Some(stop.flag()),
+        };
         let loading = tokio::task::spawn_blocking(move || {
-            let answer = outside.client.send("GET", &url, &headers, b"");
+            let client = &outside.client;
+            let answer = client.send_within(&method, &url, &headers, b"", &limits);
             drop(permit);
             answer
         });

@@ -294,6 +294,11 @@ pub fn key_of<'a>(
 /// Converts Chromium's report to warnings about the template.
 pub(crate) fn page_warnings(report: &Report) -> Vec<Diagnostic> {
     let missing = report.missing.iter().map(|name| {
+        // Of an allowed host, with the reason.
+        if name.contains("://") {
+            let message = format!("the page could not load `{name}`");
+            return Diagnostic::warning("missing-file", "", message);
+        }
         let message = format!("the page requests `{name}`, which does not exist");
         Diagnostic::warning("missing-file", "", message)
             .with_hint("add it to `assets`, or store it: PUT /assets/{name}")

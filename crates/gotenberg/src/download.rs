@@ -1,17 +1,10 @@
 //! Files that a form names by URL (`downloadFrom`): loaded from allowed hosts, as if they had been
 //! uploaded.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use platen_fault::{Code, Stage, What};
-use platen_outbound::{Answer, Error, Outbound, RequestLimits, Settings, UrlRules};
+use platen_outbound::{Answer, Error, Outbound, RequestLimits, Settings, StopOnDrop, UrlRules};
 use platen_render::{chain, plain_name};
 use platen_server::{
     DownloadConfig,
@@ -129,10 +122,11 @@ impl Downloads {
         let url = download.url.clone();
         let headers: Vec<(String, String)> =
             download.extra_http_headers.clone().into_iter().collect();
+        // Ends a download that nobody waits for.
         let stop = StopOnDrop::default();
         let limits = RequestLimits {
             timeout: None,
-            stop: Some(Arc::clone(&stop.0)),
+            stop: Some(stop.flag()),
         };
         let sent = tokio::task::spawn_blocking(move || {
             let _room = room;
@@ -165,16 +159,6 @@ impl Downloads {
                 "neither its address nor Content-Disposition has a name",
             )),
         }
-    }
-}
-
-/// Ends a download that nobody waits for.
-#[derive(Default)]
-struct StopOnDrop(Arc<AtomicBool>);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

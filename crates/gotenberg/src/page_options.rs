@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use platen_browser::{Cookie, ExtraHeader, Media, PageOptions, Scope, Wait};
+use platen_browser::{Cookie, ExtraHeader, Media, PageOptions, SameSite, Scope, Wait};
 use platen_server::problem::Problem;
 use serde::Deserialize;
 
@@ -14,11 +14,46 @@ const MAX_EXTRA_HEADERS: usize = 64;
 const MAX_SCOPE_BYTES: usize = 1024;
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 struct FormCookie {
     name: String,
     value: String,
     domain: String,
+    path: Option<String>,
+    secure: Option<bool>,
+    http_only: Option<bool>,
+    same_site: Option<String>,
+}
+
+impl FormCookie {
+    /// The cookie, or what is wrong with it.
+    fn read(self) -> Result<Cookie, String> {
+        let path = self.path.filter(|path| !path.is_empty());
+        let path = path.unwrap_or_else(|| "/".to_owned());
+        if !path.starts_with('/') {
+            return Err(format!("its path '{path}' must begin with '/'"));
+        }
+        let same_site = match self.same_site.as_deref() {
+            None | Some("") => None,
+            Some("Strict") => Some(SameSite::Strict),
+            Some("Lax") => Some(SameSite::Lax),
+            Some("None") => Some(SameSite::None),
+            Some(other) => {
+                return Err(format!(
+                    "its sameSite '{other}' must be 'Strict', 'Lax' or 'None'"
+                ));
+            }
+        };
+        Ok(Cookie {
+            name: self.name,
+            value: self.value,
+            domain: without_port(self.domain),
+            path,
+            secure: self.secure.unwrap_or_default(),
+            http_only: self.http_only.unwrap_or_default(),
+            same_site,
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -114,12 +149,14 @@ fn cookies(values: &mut Values) -> Vec<Cookie> {
         let why = format!("cookie {at} must have its name, value and domain set");
         values.wrong(FIELD, &given, &why);
     }
-    let cookies = list.into_iter().map(|cookie| Cookie {
-        name: cookie.name,
-        value: cookie.value,
-        domain: without_port(cookie.domain),
-    });
-    cookies.collect()
+    let mut cookies = Vec::new();
+    for (at, cookie) in list.into_iter().enumerate() {
+        match cookie.read() {
+            Ok(cookie) => cookies.push(cookie),
+            Err(why) => values.wrong(FIELD, &given, &format!("cookie {at}: {why}")),
+        }
+    }
+    cookies
 }
 
 fn extra_headers(values: &mut Values) -> Result<Vec<ExtraHeader>, Problem> {
@@ -187,5 +224,58 @@ fn without_port(domain: String) -> String {
     match domain.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host.to_owned(),
         _ => domain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<Cookie>, Values) {
+        let mut values = Values::default();
+        values.add("cookies", text);
+        let cookies = cookies(&mut values);
+        (cookies, values)
+    }
+
+    #[test]
+    fn cookies_keep_all_that_they_say() {
+        let (cookies, values) = read(
+            r#"[{"name": "a", "value": "b", "domain": "c:8080", "path": "/d", "secure": true,
+                "httpOnly": true, "sameSite": "Lax"},
+                {"name": "a", "value": "b", "domain": "c", "path": null, "sameSite": null}]"#,
+        );
+        assert!(values.is_sound());
+        let whole = Cookie {
+            name: "a".to_owned(),
+            value: "b".to_owned(),
+            domain: "c".to_owned(),
+            path: "/d".to_owned(),
+            secure: true,
+            http_only: true,
+            same_site: Some(SameSite::Lax),
+        };
+        let plain = Cookie {
+            path: "/".to_owned(),
+            secure: false,
+            http_only: false,
+            same_site: None,
+            ..whole.clone()
+        };
+        assert_eq!(cookies, [whole, plain]);
+    }
+
+    #[test]
+    fn wrong_parts_of_cookies_are_named() {
+        for (part, why) in [
+            (r#""sameSite": "strict""#, "cookie 0: its sameSite 'strict'"),
+            (r#""path": "d""#, "cookie 0: its path 'd'"),
+            (r#""secure": "yes""#, "cookies"),
+        ] {
+            let cookie = r#""name": "a", "value": "b", "domain": "c""#;
+            let (_, mut values) = read(&format!("[{{{cookie}, {part}}}]"));
+            let problem = values.finish().expect_err(part);
+            assert!(problem.detail.contains(why), "{}", problem.detail);
+        }
     }
 }

@@ -19,6 +19,7 @@ use std::{
 use flate2::{Compression, Crc, write::DeflateEncoder};
 
 use crate::{
+    Error,
     detect::Detected,
     zip_directory::{Directory, Entry, start_of, unpacked},
 };
@@ -26,7 +27,7 @@ use crate::{
 /// Maximum size of a relationships part, in bytes; real ones are short.
 const MAX_RELATIONS_BYTES: u64 = 32 << 20;
 /// Maximum size of an SVG image, or of a text file that contains images, in bytes.
-pub(crate) const MAX_MARKUP_BYTES: u64 = 64 << 20;
+const MAX_MARKUP_BYTES: u64 = 64 << 20;
 /// Bytes that the images of a file that is no package may unpack to.
 const MAX_IMAGES_BYTES: u64 = 4 * MAX_MARKUP_BYTES;
 /// How much of a part is examined to recognize an SVG image, in bytes.
@@ -55,29 +56,36 @@ impl Patch {
 }
 
 /// The change that a file other than a package needs; `None` for most.
+///
+/// # Errors
+/// The file cannot be read, or what it refers to cannot be found in it.
 pub(crate) fn of_file(
     file: &mut (impl Read + Seek),
     size_bytes: u64,
     detected: &Detected,
-) -> io::Result<Option<Patch>> {
+) -> Result<Option<Patch>, Error> {
     let is_flat = detected.filter.contains("Flat XML") || detected.filter.contains("2003 XML");
     let is_svg = detected.filter.starts_with("SVG");
-    file.seek(SeekFrom::Start(0))?;
+    file.seek(SeekFrom::Start(0)).map_err(Error::Input)?;
     if detected.filter == "Rich Text Format" {
         return Ok(rtf::has_fields(file)?.then_some(Patch::Fields));
     }
-    if !is_svg && (!is_flat || size_bytes > MAX_MARKUP_BYTES) {
+    if !is_svg && !is_flat {
         return Ok(None);
     }
     if size_bytes > MAX_MARKUP_BYTES {
-        return Err(io::ErrorKind::FileTooLarge.into());
+        return Err(Error::TooLarge {
+            size_bytes,
+            limit_bytes: MAX_MARKUP_BYTES,
+        });
     }
     let mut bytes = Vec::new();
-    file.take(MAX_MARKUP_BYTES).read_to_end(&mut bytes)?;
+    let read = file.take(MAX_MARKUP_BYTES).read_to_end(&mut bytes);
+    read.map_err(Error::Input)?;
     let mut left = MAX_IMAGES_BYTES;
     let text = match is_svg {
         true => svg::cleaned(&bytes, &mut left),
-        false => flat::cleaned(&bytes, &mut left),
+        false => flat::cleaned(&bytes, &mut left)?,
     };
     Ok(text.map(Patch::Text))
 }
@@ -168,5 +176,41 @@ impl Part {
             packed: encoder.finish()?,
             unpacked_bytes,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::format::Family;
+
+    #[test]
+    fn markup_that_cannot_be_searched_is_refused() {
+        let change = |text: &str, size_bytes: u64, filter: &'static str| {
+            let detected = Detected::new(Family::Text, filter);
+            of_file(&mut Cursor::new(text), size_bytes, &detected)
+        };
+        let flat = [
+            "OpenDocument Text Flat XML",
+            "MS Word 2003 XML",
+            "MS Excel 2003 XML",
+        ];
+        for filter in flat {
+            for name in ["ISO-2022-JP", "UTF-7"] {
+                let text = format!("<?xml version='1.0' encoding='{name}'?><a/>");
+                let refused = change(&text, text.len() as u64, filter);
+                assert!(
+                    matches!(&refused, Err(Error::UnknownFormat(why)) if why.contains("UTF-8")),
+                    "{filter}, {name}: {refused:?}"
+                );
+            }
+            assert!(matches!(change("<a/>", 4, filter), Ok(None)));
+            let large = change("<a/>", MAX_MARKUP_BYTES + 1, filter);
+            assert!(matches!(large, Err(Error::TooLarge { .. })), "{large:?}");
+        }
+        let other = change("text", MAX_MARKUP_BYTES + 1, "Text (encoded)");
+        assert!(matches!(other, Ok(None)), "{other:?}");
     }
 }

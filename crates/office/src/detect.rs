@@ -1,6 +1,6 @@
 //! Detects formats by content. The name matters only for plain text.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 
 use crate::{
     Config, Error, Options,
@@ -110,14 +110,7 @@ pub(crate) fn inspect(
     } else {
         by_text(file, &head, &extension)?
     };
-    let patch = changes::of_file(file, size_bytes, &detected);
-    let patch = patch.map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => Error::TooLarge {
-            size_bytes,
-            limit_bytes: changes::MAX_MARKUP_BYTES,
-        },
-        _ => Error::Input(error),
-    })?;
+    let patch = changes::of_file(file, size_bytes, &detected)?;
     Ok(Inspected {
         patch,
         ..Inspected::plain(detected)

@@ -238,19 +238,25 @@ pub(crate) fn ascii_based(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     };
     let said = said.trim_start().trim_start_matches('=').trim_start();
     let said = said.trim_start_matches(['"', '\'']);
-    const KNOWN: [&str; 12] = [
+    const KNOWN: [&str; 18] = [
         "utf-8",
         "utf8",
         "us-ascii",
         "ascii",
         "iso-8859",
-        "windows-125",
+        "iso_8859",
+        "latin",
+        "windows-",
+        "cp125",
         "koi8",
         "shift_jis",
+        "x-sjis",
         "gb",
         "big5",
         "euc-",
         "macintosh",
+        "tis-620",
+        "ks_c_5601",
     ];
     let is_known = KNOWN.iter().any(|known| said.starts_with(known));
     is_known.then_some(Cow::Borrowed(bytes))

@@ -19,6 +19,7 @@ pub use self::{
     address::{HostPattern, is_public},
     error::{Error, NoConnection},
     request::{Answer, Outbound, RequestLimits, Settings, is_reserved},
+    stop::StopOnDrop,
     trust::{TlsRefusal, Trust, trusted_by_system},
     url_rules::UrlRules,
 };

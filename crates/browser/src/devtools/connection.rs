@@ -13,7 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader},
     process::{ChildStdin, ChildStdout},
     sync::{mpsc, oneshot, watch},
 };
@@ -24,10 +24,13 @@ const OUTGOING: usize = 64;
 /// cannot fill memory with events.
 const EVENTS: usize = 4096;
 /// Maximum size of a message from Chromium, in bytes.
-pub(super) const MAX_MESSAGE: u64 = 256 << 20;
+pub(crate) const MAX_MESSAGE: u64 = 256 << 20;
 /// Maximum size of a message to Chromium, in bytes. Chromium ends, and all its pages with it, if a
 /// message is longer than 100 MiB.
 pub(crate) const MAX_SENT: usize = 96 << 20;
+/// What is kept of the start and of the end of a message that is too long, in bytes: enough to tell
+/// what it is for.
+const EDGE: usize = 512;
 
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +41,8 @@ pub(crate) enum CallError {
     Refused(String),
     /// The message is longer than [`MAX_SENT`].
     TooLong,
+    /// The answer is longer than [`MAX_MESSAGE`].
+    AnswerTooLong,
 }
 
 /// An event of a session.
@@ -109,6 +114,42 @@ impl Shared {
         drop(table);
         self.closed.send_replace(true);
     }
+
+    /// Fails the call that a message answers that was too long to be kept, or ends the session that
+    /// it is an event of. False if it names neither.
+    fn give_up(&self, head: &[u8], tail: &[u8]) -> bool {
+        let mut table = self.table();
+        if let Some(id) = call_of(head) {
+            if let Some(caller) = table.calls.remove(&id) {
+                let _ = caller.send(Err(CallError::AnswerTooLong));
+            }
+            return true;
+        }
+        let session = session_of(tail);
+        if let Some(session) = session {
+            table.sessions.remove(session);
+        }
+        session.is_some()
+    }
+}
+
+/// The call that a message answers: Chromium writes its number first.
+fn call_of(head: &[u8]) -> Option<u64> {
+    let rest = head.strip_prefix(b"{\"id\":")?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
+}
+
+/// The session of a message: Chromium writes it last. Nothing in an inner text ends like this, as
+/// quotes are escaped there, and nothing in an inner object, as that has one more brace behind it.
+fn session_of(tail: &[u8]) -> Option<&str> {
+    let rest = tail.strip_suffix(b"\"}")?;
+    let start = rest.iter().rposition(|byte| *byte == b'"')? + 1;
+    let (before, session) = rest.split_at(start);
+    if !before.ends_with(b",\"sessionId\":\"") {
+        return None;
+    }
+    std::str::from_utf8(session).ok()
 }
 
 /// A connection to one Chromium.
@@ -135,7 +176,7 @@ impl Connection {
     pub(crate) fn new(input: ChildStdin, output: ChildStdout) -> Self {
         let (connection, messages) = Self::unconnected();
         tokio::spawn(write(input, messages, Arc::clone(&connection.shared)));
-        tokio::spawn(read(output, Arc::clone(&connection.shared)));
+        tokio::spawn(read(output, MAX_MESSAGE, Arc::clone(&connection.shared)));
         connection
     }
 
@@ -248,20 +289,55 @@ async fn write(mut input: ChildStdin, mut messages: mpsc::Receiver<Vec<u8>>, sha
     shared.close();
 }
 
-async fn read(output: ChildStdout, shared: Arc<Shared>) {
+async fn read(output: impl AsyncRead + Unpin, max_bytes: u64, shared: Arc<Shared>) {
     let mut output = BufReader::with_capacity(256 << 10, output);
     let mut message = Vec::new();
     loop {
         message.clear();
         message.shrink_to(1 << 20);
-        let mut bounded = (&mut output).take(MAX_MESSAGE);
+        let mut bounded = (&mut output).take(max_bytes);
         let count = bounded.read_until(0, &mut message).await;
-        if !matches!(count, Ok(1..)) || message.pop() != Some(0) {
+        if !matches!(count, Ok(1..)) {
             break;
         }
-        dispatch(&message, &shared);
+        if message.last() == Some(&0) {
+            message.pop();
+            dispatch(&message, &shared);
+        } else if !skip(&mut output, &mut message, &shared).await {
+            break;
+        }
     }
     shared.close();
+}
+
+/// Reads over the rest of a message that is too long, which one page may cause, so that the others
+/// can follow. False if that is not possible.
+async fn skip(
+    output: &mut (impl AsyncBufRead + Unpin),
+    message: &mut Vec<u8>,
+    shared: &Shared,
+) -> bool {
+    let head = message[..message.len().min(EDGE)].to_vec();
+    let mut tail = message.split_off(message.len().saturating_sub(EDGE));
+    message.clear();
+    message.shrink_to_fit();
+    loop {
+        let Ok(buffer) = output.fill_buf().await else {
+            return false;
+        };
+        let end = buffer.iter().position(|byte| *byte == 0);
+        let part = &buffer[..end.unwrap_or(buffer.len())];
+        let used = part.len() + usize::from(end.is_some());
+        tail.extend_from_slice(part);
+        tail.drain(..tail.len().saturating_sub(EDGE));
+        output.consume(used);
+        match (end, used) {
+            (Some(_), _) => return shared.give_up(&head, &tail),
+            // The connection has ended.
+            (None, 0) => return false,
+            (None, _) => {}
+        }
+    }
 }
 
 pub(super) fn dispatch(message: &[u8], shared: &Shared) {
@@ -288,5 +364,54 @@ pub(super) fn dispatch(message: &[u8], shared: &Shared) {
         if events.try_send(Event { method, params }).is_err() {
             table.sessions.remove(session.as_ref());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_say_what_they_are_for() {
+        assert_eq!(call_of(br#"{"id":17,"result":{"#), Some(17));
+        assert_eq!(call_of(br#"{"method":"a","params":{"id":17"#), None);
+        assert_eq!(call_of(br#"{"id":"#), None);
+        let session = session_of(br#"bc"}]},"sessionId":"0A1B"}"#);
+        assert_eq!(session, Some("0A1B"));
+        for inner in [
+            &br#"{"method":"a","params":{"b":1,"sessionId":"0A1B"}}"#[..],
+            br#"{"method":"a","params":{},"b":",\"sessionId\":\"0A1B"}"#,
+            br#""}"#,
+            b"",
+        ] {
+            assert_eq!(
+                session_of(inner),
+                None,
+                "{}",
+                String::from_utf8_lossy(inner)
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_message_that_is_too_long_ends_what_it_is_for_only() {
+        let (connection, _messages) = Connection::unconnected();
+        let shared = &connection.shared;
+        let (mut noisy, mut quiet) = (connection.events("A"), connection.events("B"));
+        let (sender, answer) = oneshot::channel();
+        shared.table().calls.insert(7, sender);
+        let long = "x".repeat(5000);
+        let messages = [
+            format!(r#"{{"id":7,"result":{{"value":"{long}"}},"sessionId":"B"}}"#),
+            format!(r#"{{"method":"m","params":{{"text":"{long}"}},"sessionId":"A"}}"#),
+            r#"{"method":"m","params":{},"sessionId":"A"}"#.to_owned(),
+            r#"{"method":"m","params":{},"sessionId":"B"}"#.to_owned(),
+        ];
+        let sent = messages.join("\0") + "\0";
+        read(sent.as_bytes(), 1000, Arc::clone(shared)).await;
+        assert_eq!(answer.await.unwrap().unwrap_err(), CallError::AnswerTooLong);
+        assert!(noisy.recv().await.is_none());
+        assert_eq!(quiet.recv().await.unwrap().method, "m");
+        assert!(!connection.is_open(), "the pipe has ended");
     }
 }

@@ -4,5 +4,5 @@
 mod connection;
 mod socket;
 
-pub(crate) use self::connection::{CallError, Connection, Event, Events, MAX_SENT};
+pub(crate) use self::connection::{CallError, Connection, Event, Events, MAX_MESSAGE, MAX_SENT};
 pub(crate) use self::socket::connect;

@@ -1,5 +1,6 @@
 //! One page: a browser context of its own, prepared ahead of need and used once.
 
+mod cookies;
 mod media;
 mod page_state;
 mod picture;
@@ -11,16 +12,16 @@ use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
+use tokio::{sync::Semaphore, task::JoinHandle};
 
 pub use self::page_state::{FailedResource, Report};
 use self::request_interceptor::{ORIGIN, RequestInterceptor};
 pub(crate) use self::{page_state::PageState, print::Sink};
 use crate::{
     chromium::Chromium,
-    devtools::{CallError, MAX_SENT},
+    devtools::{CallError, MAX_MESSAGE, MAX_SENT},
     error::Error,
-    outside::Outside,
+    outside::{Outside, PER_PAGE},
 };
 
 /// Port 9 (discard), where nothing listens.
@@ -84,6 +85,7 @@ impl Page {
             frame: frame.clone(),
             page_state: Arc::clone(&page_state),
             outside,
+            at_once: Semaphore::new(PER_PAGE),
             max_requests,
         };
         let interceptor = tokio::spawn(interceptor.run(connection.events(&session)));
@@ -157,6 +159,9 @@ impl Page {
             CallError::Refused(message) => Error::Refused { method, message },
             CallError::TooLong => Error::PageTooLarge {
                 limit_bytes: MAX_SENT as u64,
+            },
+            CallError::AnswerTooLong => Error::TooLarge {
+                limit_bytes: MAX_MESSAGE,
             },
         })?;
         serde_json::from_str(answer.get()).map_err(|error| Error::Refused {

@@ -7,15 +7,12 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
-    Page, Report,
-    remote::{is_true, thrown},
-};
+use super::{Page, Report, remote::thrown};
 use crate::{
     error::Error,
     options::{
-        CSS_PIXELS_PER_INCH, Cookie, ExtraHeader, Job, MAX_SIDE_INCHES, Output, PageOptions,
-        PdfOptions, Source, Wait,
+        CSS_PIXELS_PER_INCH, ExtraHeader, Job, MAX_SIDE_INCHES, Output, PageOptions, PdfOptions,
+        Source, Wait,
     },
 };
 
@@ -28,6 +25,23 @@ const ALMOST_IDLE: usize = 2;
 /// How often a selector or an expression is evaluated. Each evaluation costs one round trip, well
 /// below a millisecond.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// Says whether an expression, or the promise that it returns, is truthy: true, false, null for
+/// `undefined`, or the beginning of what it throws as a text. The value itself could be longer than
+/// a message may be. But for `eval`, it calls no functions that the page may have replaced. Halves of
+/// surrogate pairs are no text for readers of JSON.
+const READY: &str = "(async source => {
+    try {
+        const value = await (0, eval)(source);
+        return value === undefined ? null : !!value;
+    } catch (error) {
+        let all = 'it throws', start = '';
+        try { all = `${error}`; } catch {}
+        for (let at = 0; at < all.length && at < 1000; at++) {
+            start += all[at] >= '\\ud800' && all[at] <= '\\udfff' ? '?' : all[at];
+        }
+        return start;
+    }
+})";
 
 /// Receives the result.
 pub(crate) trait Sink: Send {
@@ -119,29 +133,6 @@ impl Page {
                 .await?;
         }
         Ok(())
-    }
-
-    /// Sets the cookies that scripts see. The request interceptor sets the request headers.
-    async fn show_cookies(&self, cookies: &[Cookie]) -> Result<(), Error> {
-        let cookies: Vec<Value> = cookies
-            .iter()
-            .map(
-                |Cookie {
-                     name,
-                     value,
-                     domain,
-                 }| {
-                    json!({ "name": name, "value": value, "domain": domain, "path": "/" })
-                },
-            )
-            .collect();
-        let set: Result<Value, Error> = self
-            .call("Network.setCookies", json!({ "cookies": cookies }))
-            .await;
-        set.map(drop).map_err(|error| match error {
-            Error::Refused { message, .. } => Error::bad_option("cookies", message),
-            other => other,
-        })
     }
 
     async fn load(&self, source: &Source) -> Result<(), Error> {
@@ -266,19 +257,26 @@ impl Page {
 
     /// Evaluates an expression of the client until it, or the promise that it returns, is truthy.
     async fn until_ready(&self, expression: &str, may_be_undefined: bool) -> Result<(), Error> {
-        let params = json!({ "expression": expression, "awaitPromise": true, "silent": true });
+        let wrong = |problem: &str| Err(Error::bad_option("waitForExpression", problem));
+        let source = Value::String(expression.to_owned());
+        let params = json!({
+            "expression": format!("{READY}({source})"),
+            "awaitPromise": true,
+            "returnByValue": true,
+            "silent": true,
+        });
         loop {
             let answer: Value = self.call("Runtime.evaluate", &params).await?;
             if let Some(details) = answer.get("exceptionDetails") {
-                return Err(Error::bad_option("waitForExpression", thrown(details)));
+                return wrong(&thrown(details));
             }
-            match is_true(&answer["result"]) {
-                None if !may_be_undefined => {
-                    let problem = "it evaluates to undefined; use one that becomes true or false";
-                    return Err(Error::bad_option("waitForExpression", problem));
+            match &answer["result"]["value"] {
+                Value::Bool(true) => return Ok(()),
+                Value::String(thrown) => return wrong(thrown.lines().next().unwrap_or_default()),
+                Value::Null if !may_be_undefined => {
+                    return wrong("it evaluates to undefined; use one that becomes true or false");
                 }
-                Some(true) => return Ok(()),
-                None | Some(false) => tokio::time::sleep(POLL_INTERVAL).await,
+                _ => tokio::time::sleep(POLL_INTERVAL).await,
             }
         }
     }

@@ -8,12 +8,15 @@ use percent_encoding::percent_decode_str;
 use platen_outbound::Answer;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
+use tokio::{sync::Semaphore, task::JoinSet};
 
-use super::page_state::{PageState, push_bounded};
+use super::{
+    cookies,
+    page_state::{PageState, push_bounded},
+};
 use crate::{
     devtools::{Connection, Event, Events},
-    options::{Cookie, File},
+    options::File,
     outside::{DENIED, LoadFailure, Outside},
 };
 
@@ -22,6 +25,8 @@ pub(crate) const ORIGIN: &str = "http://platen.invalid/";
 /// Largest file that a page gets, in bytes: in base64, it is one message (see
 /// [`MAX_SENT`](crate::devtools::MAX_SENT)).
 const MAX_FILE_BYTES: usize = 64 << 20;
+/// Chromium's name of the error of a request that an extension or a client of DevTools ends.
+const BLOCKED: &str = "net::ERR_BLOCKED_BY_CLIENT";
 
 pub(crate) struct RequestInterceptor {
     pub(crate) connection: Connection,
@@ -29,6 +34,8 @@ pub(crate) struct RequestInterceptor {
     pub(crate) frame: String,
     pub(crate) page_state: Arc<PageState>,
     pub(crate) outside: Arc<Outside>,
+    /// Requests of this page to allowed hosts, as many as may be in flight.
+    pub(crate) at_once: Semaphore,
     pub(crate) max_requests: u32,
 }
 
@@ -217,14 +224,21 @@ impl RequestInterceptor {
                 }
                 return Decision::Missing;
             }
-            let is_read = matches!(paused.request.method.as_str(), "GET" | "HEAD");
-            if is_read && self.outside.allows(url) {
-                state.in_flight += 1;
-                return Decision::Outside;
+            let report = &mut state.report;
+            if !self.outside.allows(url) {
+                report.push_failed(kind, DENIED, url);
+                push_bounded(&mut report.denied, url);
+                return Decision::Denied;
             }
-            state.report.push_failed(kind, DENIED, url);
-            push_bounded(&mut state.report.denied, url);
-            Decision::Denied
+            let method = paused.request.method.as_str();
+            if !matches!(method, "GET" | "HEAD") {
+                let line = format!("{url}: pages may only send GET and HEAD, not {method}");
+                report.push_failed(kind, BLOCKED, &line);
+                push_bounded(&mut report.missing, line);
+                return Decision::Denied;
+            }
+            state.in_flight += 1;
+            Decision::Outside
         })
     }
 
@@ -251,9 +265,12 @@ impl RequestInterceptor {
     }
 
     async fn load(&self, paused: Paused) {
+        // One page must not take all that all pages have.
+        let _permit = self.at_once.acquire().await;
         let url = paused.request.url.clone();
+        let method = paused.request.method.clone();
         let headers = self.headers_for(&paused.request);
-        let answer = self.outside.load(url.clone(), headers).await;
+        let answer = self.outside.load(method, url.clone(), headers).await;
         if let Ok(answer) = &answer {
             let is_page = self.is_page(&paused);
             self.page_state.change(|state| match is_page {
@@ -311,13 +328,8 @@ impl RequestInterceptor {
                 .iter()
                 .filter_map(|header| header.of(&request.url)),
         );
-        let host = host_of(&request.url);
-        let cookies = state.cookies.iter().filter(|cookie| is_for(cookie, &host));
-        let cookies = cookies.map(|cookie| format!("{}={}", cookie.name, cookie.value));
-        let cookies = cookies.collect::<Vec<_>>().join("; ");
-        if !cookies.is_empty() {
-            headers.push(("cookie".to_owned(), cookies));
-        }
+        let cookies = cookies::header_for(&state.cookies, &request.url);
+        headers.extend(cookies.map(|cookies| ("cookie".to_owned(), cookies)));
         headers
     }
 
@@ -357,56 +369,13 @@ fn file_path(path: &str) -> String {
     percent_decode_str(path).decode_utf8_lossy().into_owned()
 }
 
-fn host_of(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host);
-    let host = match host.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-        _ => host,
-    };
-    host.to_ascii_lowercase()
-}
-
-fn is_for(cookie: &Cookie, host: &str) -> bool {
-    match cookie.domain.strip_prefix('.') {
-        Some(domain) => {
-            host == domain
-                || host
-                    .strip_suffix(domain)
-                    .is_some_and(|rest| rest.ends_with('.'))
-        }
-        None => host == cookie.domain,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn paths_and_hosts_are_read() {
+    fn paths_are_read() {
         assert_eq!(file_path("a%20b/c.css?x=1#y"), "a b/c.css");
         assert_eq!(file_path("100%"), "100%");
-        assert_eq!(
-            host_of("https://user@A.example.com:8443/x?y#z"),
-            "a.example.com"
-        );
-        assert_eq!(host_of("http://[::1]:80/"), "[::1]");
-    }
-
-    #[test]
-    fn cookies_go_to_their_hosts_only() {
-        let cookie = |domain: &str| Cookie {
-            name: "a".into(),
-            value: "b".into(),
-            domain: domain.into(),
-        };
-        assert!(is_for(&cookie("example.com"), "example.com"));
-        assert!(!is_for(&cookie("example.com"), "a.example.com"));
-        assert!(is_for(&cookie(".example.com"), "a.example.com"));
-        assert!(!is_for(&cookie(".example.com"), "badexample.com"));
     }
 }

@@ -1,8 +1,15 @@
 //! Pages that try what they may not do; listeners on loopback count what reaches them.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    time::Duration,
+};
 
-use platen_browser::{Config, Error, Source, Wait};
+use platen_browser::{Config, Error, File, Files, Source, Wait};
 
 use crate::bench::{
     Server, bench, eventually, has_chromium, job, scripted, small, text_of, with_files,
@@ -244,5 +251,90 @@ async fn what_is_too_large_for_chromium_is_kept_from_it() {
     let page = bench.bytes(job(&"\u{1}".repeat(17 << 20))).await;
     assert!(matches!(page, Err(Error::PageTooLarge { .. })), "{page:?}");
     bench.still_works().await;
+    bench.end().await;
+}
+
+/// Files that come when the sender is dropped: none.
+#[derive(Debug)]
+struct Gate {
+    is_reached: Arc<AtomicBool>,
+    open: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Files for Gate {
+    fn file(&self, _: &str) -> Option<File> {
+        self.is_reached.store(true, Ordering::SeqCst);
+        let _ = self.open.lock().unwrap().recv();
+        None
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_too_long_for_a_message_harm_no_other_page() {
+    if !has_chromium() {
+        return;
+    }
+    let bench = bench(small());
+    let (open, gate) = mpsc::channel();
+    let is_reached = Arc::new(AtomicBool::new(false));
+    let mut other = job("");
+    other.timeout = Duration::from_secs(300);
+    other.source = Source::Document {
+        html: "<link rel=stylesheet href=a.css><p>meanwhile".to_owned(),
+        files: Arc::new(Gate {
+            is_reached: Arc::clone(&is_reached),
+            open: Mutex::new(gate),
+        }),
+    };
+    let browser = Arc::clone(&bench.browser);
+    let other = tokio::spawn(async move { browser.print(other).await?.bytes().await });
+    eventually("the other page loads", || is_reached.load(Ordering::SeqCst)).await;
+    // Each character takes six bytes of a message.
+    let long = r"'\u0001'.repeat(45000000)";
+    let mut waiting = scripted("<p>waited");
+    waiting.page.wait = vec![Wait::DefinedExpression(long.to_owned())];
+    let text = text_of(&bench.bytes(waiting.clone()).await.unwrap());
+    assert!(text.contains("waited"), "{text}");
+    waiting.page.wait = vec![Wait::Expression(format!("(() => {{ throw {long} }})()"))];
+    let error = bench.bytes(waiting).await.unwrap_err();
+    assert!(
+        matches!(&error, Error::BadOption { problem, .. } if problem.len() <= 1000),
+        "{}",
+        error.code().name()
+    );
+    assert_eq!(bench.browser.status().processes.starts, 1);
+    let mut noisy = scripted(&format!("<script>console.log({long})</script><p>text"));
+    noisy.page.fail_on_exceptions = true;
+    let printed = bench.bytes(noisy).await;
+    if let Err(error) = printed {
+        let is_own = matches!(error, Error::Crashed { .. } | Error::MemoryExceeded { .. });
+        assert!(is_own, "{error:?}");
+    }
+    assert!(!other.is_finished());
+    drop(open);
+    let text = text_of(&other.await.unwrap().unwrap());
+    assert!(text.contains("meanwhile"), "{text}");
+    bench.still_works().await;
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn expressions_are_evaluated_whatever_the_page_forbids() {
+    if !has_chromium() {
+        return;
+    }
+    let bench = bench(small());
+    let policy = "<meta http-equiv=Content-Security-Policy content=\"script-src 'none'; \
+        require-trusted-types-for 'script'\"><p id=a>text";
+    for expression in [
+        "const found = document.getElementById('a'); found !== null",
+        "Promise.resolve([])",
+        "new Promise(done => setTimeout(done, 1, 'yes')) // later",
+    ] {
+        let mut page = scripted(policy);
+        page.page.wait = vec![Wait::DefinedExpression(expression.to_owned())];
+        let text = text_of(&bench.bytes(page).await.unwrap());
+        assert!(text.contains("text"), "{expression}: {text}");
+    }
     bench.end().await;
 }

@@ -281,7 +281,9 @@ fn headers_and_cookies_go_where_they_are_meant_to() {
     let headers = r#"{"X-Every": "all; of them", "Authorization": "Bearer s; Scope = .*/logo/.*"}"#;
     let cookies = format!(
         r#"[{{"name": "mine", "value": "1", "domain": "localhost:{port}"}},
-            {{"name": "other", "value": "2", "domain": "example.com:{port}"}}]"#
+            {{"name": "other", "value": "2", "domain": "example.com:{port}"}},
+            {{"name": "safe", "value": "3", "domain": "localhost", "secure": true}},
+            {{"name": "logo", "value": "4", "domain": "localhost", "path": "/logo"}}]"#
     );
     let made = send(
         &app,
@@ -302,8 +304,9 @@ fn headers_and_cookies_go_where_they_are_meant_to() {
     };
     for head in [of("/logo/a.png"), of("/b.png")] {
         assert!(head.contains("x-every: all; of them\r\n"), "{head}");
-        assert!(head.contains("cookie: mine=1\r\n"), "{head}");
     }
+    assert!(of("/logo/a.png").contains("cookie: mine=1; logo=4\r\n"));
+    assert!(of("/b.png").contains("cookie: mine=1\r\n"));
     assert!(of("/logo/a.png").contains("authorization: bearer s\r\n"));
     assert!(!of("/b.png").contains("authorization"));
 }

@@ -3,12 +3,22 @@
 use base64::Engine;
 
 use super::svg;
-use crate::markup::{ascii_based, replaced, tags};
+use crate::{
+    Error,
+    markup::{ascii_based, replaced, tags},
+};
 
 /// The document without SVG references to other files; `None` if there are none. `left` as in
 /// [`svg::cleaned`].
-pub(super) fn cleaned(bytes: &[u8], left: &mut u64) -> Option<Vec<u8>> {
-    let text = ascii_based(bytes)?;
+///
+/// # Errors
+/// Its encoding hides tags, which LibreOffice would find.
+pub(super) fn cleaned(bytes: &[u8], left: &mut u64) -> Result<Option<Vec<u8>>, Error> {
+    let text = ascii_based(bytes).ok_or_else(|| {
+        Error::UnknownFormat(
+            "it is XML in an encoding that is not read: save it as UTF-8".to_owned(),
+        )
+    })?;
     let mut changes = Vec::new();
     for tag in tags(&text) {
         if !matches!(tag.name(), b"binary-data" | b"binData") {
@@ -28,7 +38,7 @@ pub(super) fn cleaned(bytes: &[u8], left: &mut u64) -> Option<Vec<u8>> {
             changes.push((range, svg::BASE64.encode(cleaned).into_bytes()));
         }
     }
-    (!changes.is_empty()).then(|| replaced(&text, &changes))
+    Ok((!changes.is_empty()).then(|| replaced(&text, &changes)))
 }
 
 #[cfg(test)]
@@ -36,7 +46,7 @@ mod tests {
     use super::*;
 
     fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
-        super::cleaned(bytes, &mut 1_000_000)
+        super::cleaned(bytes, &mut 1_000_000).unwrap()
     }
 
     #[test]

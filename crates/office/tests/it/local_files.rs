@@ -51,6 +51,21 @@ fn rtf(field: &str) -> Bytes {
     format!(r"{{\rtf1{{\field{{\*\fldinst {{{field} }}}}{{\fldrslt x}}}}\par end}}").into()
 }
 
+/// RTF texts whose field shows a file.
+fn fields(url: &str) -> Vec<(&'static str, Bytes)> {
+    let names = [
+        ("a.rtf", "INCLUDEPICTURE"),
+        ("broken.rtf", "INCLUDE\nPICTURE"),
+        ("hex.rtf", r"INCLUDE\'50ICTURE"),
+        ("unicode.rtf", r"INCLUDE\u80?ICTURE"),
+        ("groups.rtf", "INCLUDE{}PICTURE"),
+        ("bold.rtf", r"INCLUDE\b PICTURE"),
+        ("skipped.rtf", r"INCLUDE{\*\x y}PICTURE"),
+    ];
+    let document = |name: &str| rtf(&format!(r#"{name} "{url}" \\d"#));
+    names.map(|(file, name)| (file, document(name))).into()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_kind_of_document_shows_a_file_of_this_machine() {
     let Some(by_files) = bench_behind(small(), Arc::new(Plain)).await else {
@@ -85,7 +100,8 @@ async fn try_all_kinds(bench: &Bench) {
     let mut utf16 = vec![0xff, 0xfe];
     utf16.extend(relations.encode_utf16().flat_map(u16::to_le_bytes));
     let linked = picture(&png);
-    let cases: [(&str, Bytes); 10] = [
+    let encoded = String::from_utf8_lossy(&flat).replacen("UTF-8", "ISO-2022-JP", 1);
+    let cases: [(&str, Bytes); 9] = [
         ("a.svg", svg.clone().into()),
         ("nested.svg", svg.replace(&url, &nested).into()),
         ("named.svg", named.into()),
@@ -98,8 +114,7 @@ async fn try_all_kinds(bench: &Bench) {
         ),
         ("svg.docx", picture(svg.as_bytes())),
         ("flat.fodt", flat),
-        ("a.rtf", rtf(&format!(r#"INCLUDEPICTURE "{url}" \\d"#))),
-        ("broken.rtf", rtf(&format!("INCLUDE\nPICTURE \"{url}\""))),
+        ("encoded.fodt", encoded.into()),
         (
             "utf16.docx",
             with_part(&linked, "word/_rels/document.xml.rels", &utf16),
@@ -117,13 +132,20 @@ async fn try_all_kinds(bench: &Bench) {
     assert!(has_picture(
         &bench.convert(linked, Target::Pdf).await.unwrap()
     ));
-    for (name, document) in cases {
+    for (name, document) in cases.into_iter().chain(fields(&url)) {
         match bench.with(document, Some(name), Target::Pdf, &[]).await {
-            Ok(pdf) => assert!(
-                !has_picture(&pdf),
-                "{name}: a file of this machine is in the result"
+            Ok(pdf) => {
+                assert_ne!(name, "encoded.fodt", "it is refused");
+                let has_picture = has_picture(&pdf);
+                assert!(
+                    !has_picture,
+                    "{name}: a file of this machine is in the result"
+                );
+            }
+            Err(error) => assert!(
+                ["utf16.svg", "encoded.fodt"].contains(&name),
+                "{name}: {error}"
             ),
-            Err(error) => assert_eq!(name, "utf16.svg", "{error}"),
         }
     }
 }
