@@ -17,6 +17,8 @@ const PACKET_BYTES: usize = 13;
 /// A packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packet {
+    /// Owner: the zygote is in its control group and may fork.
+    Begin,
     /// Owner: fork a cell with this number.
     Fork(u64),
     /// Zygote: confined at this level (0, 1 or 2).
@@ -32,6 +34,7 @@ pub(crate) enum Packet {
 impl Packet {
     fn encode(self) -> [u8; PACKET_BYTES] {
         let (kind, number, value) = match self {
+            Self::Begin => (b'b', 0, 0),
             Self::Fork(number) => (b'f', number, 0),
             Self::Ready(level) => (b'r', 0, level),
             Self::Forked(number) => (b'c', number, 0),
@@ -50,6 +53,7 @@ impl Packet {
         let number = u64::from_le_bytes(rest.get(..8)?.try_into().ok()?);
         let value = u32::from_le_bytes(rest.get(8..12)?.try_into().ok()?);
         Some(match kind {
+            b'b' => Self::Begin,
             b'f' => Self::Fork(number),
             b'r' => Self::Ready(value),
             b'c' => Self::Forked(number),
@@ -115,6 +119,7 @@ mod tests {
     #[test]
     fn packets_come_back() {
         for packet in [
+            Packet::Begin,
             Packet::Fork(7),
             Packet::Ready(2),
             Packet::Forked(u64::MAX),

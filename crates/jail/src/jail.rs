@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tracing::warn;
+
 use crate::{
     Cell, Ending, Error, Level, Limits,
     escape_probes::EscapeProbe,
@@ -90,25 +92,20 @@ impl Jail {
     pub fn start(options: Options) -> Result<Self, Error> {
         let numbers = Arc::new(AtomicU64::new(0));
         let server = Server::start(&options, &numbers)?;
+        let claimed = server.level;
         let jail = Self {
             current: Mutex::new(server),
-            level: Level::ProcessOnly,
+            level: claimed,
             options,
             numbers,
             zygotes: AtomicU64::new(1),
             replacing: Arc::default(),
         };
-        let claimed = jail.current().level;
         let stopped = EscapeProbe::ALL
             .iter()
             .all(|probe| matches!(jail.probe(*probe), Ok(Ending::ForbiddenCall)));
         let level = if stopped { claimed } else { Level::ProcessOnly };
-        if level < jail.options.least {
-            return Err(Error::Level {
-                found: level.name(),
-                wanted: jail.options.least.name(),
-            });
-        }
+        check(level, jail.options.least)?;
         Ok(Self { level, ..jail })
     }
 
@@ -147,7 +144,7 @@ impl Jail {
     ///
     /// # Errors
     /// [`Error::NoCell`] after `timeout`; [`Error::Start`] if the zygote has exited and cannot be
-    /// started again.
+    /// started again, [`Error::Level`] if another would be below [`Jail::level`].
     pub fn cell(&self, timeout: Duration) -> Result<Cell, Error> {
         let deadline = Instant::now() + timeout;
         loop {
@@ -173,10 +170,18 @@ impl Jail {
     fn living(&self) -> Result<Arc<Server>, Error> {
         let mut current = lock(&self.current);
         if !current.alive.load(Ordering::Acquire) {
-            *current = Server::start(&self.options, &self.numbers)?;
-            self.zygotes.fetch_add(1, Ordering::Relaxed);
+            *current = self.start_another()?;
         }
         Ok(Arc::clone(&current))
+    }
+
+    /// Starts another zygote. The host may allow less than when the probes ran, for instance no
+    /// more user namespaces, and callers asked for the level only once: a lower one is refused.
+    fn start_another(&self) -> Result<Arc<Server>, Error> {
+        let server = Server::start(&self.options, &self.numbers)?;
+        check(server.level, self.level)?;
+        self.zygotes.fetch_add(1, Ordering::Relaxed);
+        Ok(server)
     }
 
     /// Starts a new zygote when the old one has forked enough cells. The old one ends with its last
@@ -188,11 +193,25 @@ impl Jail {
             return;
         }
         // One job waits for the start, about 10 ms; the others keep using the old zygote.
-        let started = Server::start(&self.options, &self.numbers);
-        if let Ok(fresh) = started {
-            *lock(&self.current) = fresh;
-            self.zygotes.fetch_add(1, Ordering::Relaxed);
+        match self.start_another() {
+            Ok(fresh) => *lock(&self.current) = fresh,
+            Err(error) => {
+                warn!(cause = %error, "sandbox server kept: no other could replace it");
+                // The next attempt is due after as many cells again: each makes a job wait.
+                server.asked.store(0, Ordering::Relaxed);
+            }
         }
         self.replacing.store(false, Ordering::Release);
     }
+}
+
+/// Fails if the level `found` is below `wanted`.
+fn check(found: Level, wanted: Level) -> Result<(), Error> {
+    if found < wanted {
+        return Err(Error::Level {
+            found: found.name(),
+            wanted: wanted.name(),
+        });
+    }
+    Ok(())
 }

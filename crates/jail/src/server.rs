@@ -36,7 +36,7 @@ pub(crate) struct Server {
     process: Mutex<Child>,
     pub level: Level,
     pub alive: AtomicBool,
-    /// Number of cells requested.
+    /// Number of cells requested; those before a failed replacement do not count.
     pub asked: AtomicU64,
     numbers: Arc<AtomicU64>,
     state: Mutex<State>,
@@ -102,7 +102,11 @@ impl Server {
             .map_err(|error| failed("the program does not run", error))?;
         // What it runs is not trusted; this process has work of others.
         cgroup::end_first(process.id());
-        let level = match wait_ready(&control) {
+        // Before it forks: its forks would stay in the group of this process.
+        let memory_bytes = options.limits.memory_bytes;
+        let group = Group::create(process.id(), memory_bytes, options.threads);
+        let begun = control::send(control.as_fd(), Packet::Begin, &[]);
+        let level = match begun.and_then(|()| wait_ready(&control)) {
             Ok(level) => level,
             Err(error) => {
                 let _ = process.kill();
@@ -114,7 +118,6 @@ impl Server {
                 return Err(failed(said.trim(), error));
             }
         };
-        let together = options.limits.memory_bytes.saturating_mul(16);
         let server = Arc::new(Self {
             control,
             level,
@@ -123,7 +126,7 @@ impl Server {
             numbers: Arc::clone(numbers),
             state: Mutex::default(),
             changed: Condvar::new(),
-            _group: Group::create(process.id(), together, 2048),
+            _group: group,
             process: Mutex::new(process),
         });
         server
@@ -168,7 +171,7 @@ impl Server {
                     state.endings.insert(number, how);
                 }
             }
-            Packet::Fork(_) | Packet::Ready(_) => {}
+            Packet::Begin | Packet::Fork(_) | Packet::Ready(_) => {}
         }
         drop(state);
         self.changed.notify_all();

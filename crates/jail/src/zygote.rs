@@ -81,13 +81,22 @@ fn parse(arguments: &[String]) -> Option<Settings> {
     })
 }
 
-/// Runs the zygote until its owner exits; returns the exit code. `arguments` are those after the
-/// kind of worker. Must be called while the process has one thread.
+/// Runs the zygote until its owner exits; returns the exit code. It does nothing before its owner
+/// has moved it into its control group. `arguments` are those after the kind of worker. Must be
+/// called while the process has one thread.
 pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
     let Some(settings) = parse(arguments) else {
         eprintln!("{MARK} is for the program's own use");
         return 2;
     };
+    match control::receive(io::stdin()) {
+        Ok(Some((Packet::Begin, _))) => {}
+        Ok(None) => return 0,
+        _ => {
+            eprintln!("{MARK} is for the program's own use");
+            return 2;
+        }
+    }
     confine::reset_signals();
     worker.prepare();
     huge_code::move_program();

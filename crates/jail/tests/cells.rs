@@ -261,15 +261,19 @@ fn a_level_that_is_not_reached_is_refused() {
     assert_eq!(jail.level(), Level::ProcessOnly);
 }
 
+/// Kills all zygotes of this process, or what waits for them.
+fn kill_zygotes() {
+    for pid in children() {
+        let _ = std::process::Command::new("kill")
+            .args(["-9", &pid])
+            .status();
+    }
+}
+
 fn a_dead_zygote_is_replaced() {
     let jail = jail();
     let mut waiting = start(&jail, "wait");
-    let zygotes = children();
-    for pid in &zygotes {
-        let _ = std::process::Command::new("kill")
-            .args(["-9", pid])
-            .status();
-    }
+    kill_zygotes();
     let ending = waiting.receive(soon()).expect_err("no message");
     assert!(
         matches!(ending, Ending::Lost | Ending::Killed),
@@ -279,6 +283,70 @@ fn a_dead_zygote_is_replaced() {
     cell.start(b"state", &jail.limits(), soon())
         .expect("a job is taken");
     assert_eq!(cell.receive(soon()), Ok(b"7 8 1".to_vec()));
+}
+
+fn a_zygote_of_a_lower_level_replaces_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let most = folder.path().join("most");
+    let changing = Options {
+        kind: most.display().to_string(),
+        recycle_after: 4,
+        ..options()
+    };
+    let jail = Jail::start(changing).expect("a jail");
+    let lower = match jail.level() {
+        Level::Full => Level::NoNamespaces,
+        _ => Level::ProcessOnly,
+    };
+    std::fs::write(&most, lower.name()).expect("written");
+    let zygotes = jail.snapshot().zygotes;
+    for _ in 0..8 {
+        let mut cell = start(&jail, "state");
+        assert_eq!(cell.receive(soon()), Ok(b"7 8 1".to_vec()));
+    }
+    assert_eq!(jail.snapshot().zygotes, zygotes, "the old one is kept");
+    let mut waiting = start(&jail, "wait");
+    kill_zygotes();
+    waiting.receive(soon()).expect_err("no message");
+    let refused = jail.cell(Duration::from_secs(20)).expect_err("no cell");
+    assert!(matches!(refused, Error::Level { .. }), "{refused}");
+    std::fs::remove_file(&most).expect("removed");
+    let mut cell = start(&jail, "state");
+    assert_eq!(cell.receive(soon()), Ok(b"7 8 1".to_vec()));
+}
+
+/// The control groups of a process that this one made; `None` if it has ended.
+fn groups_of(pid: &str) -> Option<Vec<String>> {
+    let groups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    let name = format!("/platen-{}-", std::process::id());
+    let made = groups.lines().filter(|line| line.contains(&name));
+    Some(made.map(str::to_owned).collect())
+}
+
+fn a_zygote_and_its_cells_share_a_control_group() {
+    wait_until("no other zygote is left", || children().is_empty());
+    let jail = jail();
+    let _cell = start(&jail, "wait");
+    let mut all = children();
+    assert_eq!(all.len(), 1, "one zygote, or what waits for it: {all:?}");
+    let groups = groups_of(&all[0]).expect("it has not ended");
+    if groups.is_empty() {
+        println!("SKIP: this machine allows no control group");
+        return;
+    }
+    let mut next = 0;
+    while let Some(pid) = all.get(next) {
+        let forked = children_of(pid);
+        all.extend(forked);
+        next += 1;
+    }
+    let least = if jail.level() == Level::Full { 3 } else { 2 };
+    assert!(all.len() >= least, "the zygote and a cell: {all:?}");
+    for pid in &all {
+        if let Some(found) = groups_of(pid) {
+            assert_eq!(found, groups, "process {pid} of {all:?}");
+        }
+    }
 }
 
 fn zygotes_are_recycled_and_nothing_is_left() {
@@ -305,7 +373,11 @@ fn zygotes_are_recycled_and_nothing_is_left() {
 
 /// Child processes of this one that still exist.
 fn children() -> Vec<String> {
-    let own = std::process::id().to_string();
+    children_of(&std::process::id().to_string())
+}
+
+/// Child processes of a process that still exist.
+fn children_of(pid: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc")
         .expect("a list of processes")
@@ -315,14 +387,14 @@ fn children() -> Vec<String> {
         let after = stat.rsplit(')').next().unwrap_or_default();
         let mut fields = after.split_whitespace();
         let (_state, parent) = (fields.next(), fields.next());
-        if parent == Some(&own) {
+        if parent == Some(pid) {
             found.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
     found
 }
 
-const TESTS: [(&str, fn()); 10] = [
+const TESTS: [(&str, fn()); 12] = [
     ("messages_go_both_ways", messages_go_both_ways),
     (
         "every_job_finds_the_state_of_the_zygote",
@@ -348,14 +420,26 @@ const TESTS: [(&str, fn()); 10] = [
     ),
     ("a_dead_zygote_is_replaced", a_dead_zygote_is_replaced),
     (
+        "a_zygote_of_a_lower_level_replaces_none",
+        a_zygote_of_a_lower_level_replaces_none,
+    ),
+    (
+        "a_zygote_and_its_cells_share_a_control_group",
+        a_zygote_and_its_cells_share_a_control_group,
+    ),
+    (
         "zygotes_are_recycled_and_nothing_is_left",
         zygotes_are_recycled_and_nothing_is_left,
     ),
 ];
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
+    let mut arguments: Vec<String> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == MARK) {
+        // A kind that is a file contains the highest level that the host allows by now.
+        if let Ok(most) = std::fs::read_to_string(&arguments[2]) {
+            arguments[6] = most;
+        }
         std::process::exit(platen_jail::serve(&arguments[3..], &mut Tester::default()));
     }
     let wanted = arguments[1..]

@@ -5,14 +5,13 @@ use std::{
     io::{self, Write},
     os::fd::OwnedFd,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
 };
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 
 use super::{
     Refusal,
-    place::{MAIN, PREFIX, is_unified, own, parent, remove},
+    place::{MAIN, PREFIX, is_unified, own, parent, remove, remove_when_empty},
     whole::{PERIOD_US, choose, made, quota, quota_us},
 };
 
@@ -62,9 +61,6 @@ fn name_of(pid: u32) -> String {
     format!("{PREFIX}{pid}-container")
 }
 
-/// How long to wait for the processes of a group that have been killed.
-const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
-
 /// Removes the groups of a container whose watching process `pid` was killed, and so could not.
 /// Blocks until its processes have exited, a second at most; what is left then, the next start
 /// removes.
@@ -74,12 +70,7 @@ pub fn remove_groups_of_container(pid: u32) {
         false => &["memory", "cpu"],
     };
     for parent in controllers.iter().filter_map(|name| parent(name)) {
-        let group = parent.join(name_of(pid));
-        let begin = Instant::now();
-        while group.exists() && begin.elapsed() < EXIT_TIMEOUT {
-            remove(&group);
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        remove_when_empty(&parent.join(name_of(pid)));
     }
 }
 

@@ -1,6 +1,12 @@
-//! Control groups, if the host allows any: one for all cells of a zygote, which limits their total
-//! memory and their number, [one for this process](whole) with all that it starts, and [one for each
-//! container](limited).
+//! Control groups, if the host allows any: one for a zygote with all its cells, which limits their
+//! total memory and their number, [one for this process](whole) with all that it starts, and [one
+//! for each container](limited).
+//!
+//! A zygote is in its group before it loads anything and before it forks: the forks of a process do
+//! not move with it. Memory that cells share with their zygote counts once. When a group is at its
+//! limit, the kernel ends the process in it that takes most: as a rule a cell, since each begins
+//! with the zygote's memory. Its owner sees [`crate::Ending::Killed`]. If it is the zygote, its
+//! cells end with it, as [`crate::Ending::Lost`], and the next job starts another.
 
 mod limited;
 mod place;
@@ -17,6 +23,27 @@ pub use self::{
     whole::{Refusal, confine},
 };
 
+/// Jobs at their limit of memory for which a group has room on any machine.
+const JOBS: u64 = 16;
+/// Number of processes in a group whose cells cannot start threads: twice as many as a zygote has
+/// cells.
+const PROCESSES: u64 = 2_048;
+/// Number of processes and threads in a group whose cells may start threads: [`JOBS`] with 512
+/// each. A workbook takes one for each of its sheets, and the memory of a rendering has room for
+/// the stacks of about as many.
+const THREADS: u64 = 8_192;
+
+/// Total memory of a group, in bytes. Each cell has a limit of its own; this one keeps room for all
+/// else on the machine. Runs of flows may have more than five hundred cells at a time, and a large
+/// machine has memory for more than sixteen large ones: there, three quarters of it are the limit.
+/// Loads that fit the machine by the guide to sizing take two thirds of it, so none is refused.
+fn memory_of_all(job_bytes: u64) -> u64 {
+    let system = rustix::system::sysinfo();
+    let unit_bytes = u64::from(system.mem_unit);
+    let machine_bytes = system.totalram.saturating_mul(unit_bytes);
+    job_bytes.saturating_mul(JOBS).max(machine_bytes / 4 * 3)
+}
+
 /// A control group, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Group {
@@ -24,9 +51,13 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Moves the process `pid` into a new group within that of this process, so that limits from
-    /// outside hold for it, too. `None` if the host does not allow it.
-    pub fn create(pid: u32, memory_bytes: u64, processes: u64) -> Option<Self> {
+    /// Moves the zygote `pid`, which has not forked yet, into a new group within that of this
+    /// process, so that limits from outside hold for it, too. `job_bytes` is the memory limit of a
+    /// cell, and `threads` says whether cells may start threads. `None` if the host does not allow
+    /// it.
+    pub fn create(pid: u32, job_bytes: u64, threads: bool) -> Option<Self> {
+        let memory_bytes = memory_of_all(job_bytes);
+        let processes = if threads { THREADS } else { PROCESSES };
         let name = format!("{}{}-{pid}", place::PREFIX, std::process::id());
         let mut group = Self {
             folders: Vec::new(),
@@ -51,9 +82,12 @@ impl Group {
             if fs::create_dir(&folder).is_err() {
                 continue;
             }
-            group.folders.push(folder.clone());
             let _ = fs::write(folder.join(file), value.to_string());
-            fs::write(folder.join("cgroup.procs"), pid.to_string()).ok()?;
+            if fs::write(folder.join("cgroup.procs"), pid.to_string()).is_err() {
+                place::remove(&folder);
+                continue;
+            }
+            group.folders.push(folder);
         }
         (!group.folders.is_empty()).then_some(group)
     }
@@ -62,9 +96,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for folder in &self.folders {
-            // A group with a process that is still exiting cannot be removed yet; the next start
-            // does.
-            place::remove(folder);
+            place::remove_when_empty(folder);
         }
     }
 }

@@ -5,12 +5,15 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::Once,
+    time::{Duration, Instant},
 };
 
 /// Where the kernel's interface is mounted.
 const MOUNT: &str = "/sys/fs/cgroup";
 /// What the names of all groups made here begin with; the process that made it follows.
 pub(super) const PREFIX: &str = "platen-";
+/// How long to wait for the processes of a group that have been killed.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// The inner group of a [whole](super::whole) in version 2, where a group with limits for its
 /// children may have no process of its own.
 pub(super) const MAIN: &str = "main";
@@ -91,6 +94,19 @@ pub(super) fn remove(group: &Path) {
         }
     }
     let _ = fs::remove_dir(group);
+}
+
+/// Removes a group whose processes have been killed. Blocks until they have exited, a few
+/// milliseconds, a second at most; what is left then, the next start removes.
+pub(super) fn remove_when_empty(group: &Path) {
+    let begin = Instant::now();
+    loop {
+        remove(group);
+        if !group.exists() || begin.elapsed() >= EXIT_TIMEOUT {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// The process that made a group, by the name of the group.
