@@ -34,6 +34,13 @@ impl Flow {
         find(&self.steps, name).is_some_and(|step| has_steps(&step.action))
     }
 
+    /// Whether a step answers who started the flow.
+    #[must_use]
+    pub fn is_answer(&self, name: &str) -> bool {
+        let step = find(&self.steps, name);
+        step.is_some_and(|step| matches!(step.action, Action::Respond { .. }))
+    }
+
     /// Whether the flow continues after a failure of the step.
     #[must_use]
     pub fn continues_on_failure(&self, name: &str) -> bool {

@@ -228,7 +228,8 @@ impl<'m> Walk<'m> {
         let doubled = retry
             .backoff_ms
             .saturating_mul(1 << record.attempts.saturating_sub(1).min(30));
-        Ok(Some(at_ms + doubled.min(retry.max_backoff_ms)))
+        let pause_ms = doubled.min(retry.max_backoff_ms);
+        Ok(Some(at_ms.saturating_add(pause_ms)))
     }
 
     fn wait(
@@ -244,14 +245,22 @@ impl<'m> Walk<'m> {
             self.next.wake_ms = earliest;
             return Progress::Open;
         }
+        let (delay_ms, has_until) = match &compiled.step.action {
+            Action::Wait {
+                delay_ms, until, ..
+            } => (*delay_ms, until.is_some()),
+            _ => (None, false),
+        };
         let until = match until.resolve(data, self.moment()) {
+            // Without an end it would wait for a callback that nobody makes.
+            Ok(Json::Null) if has_until => {
+                let message = "`until` is null: it must be seconds since 1970 or a timestamp such \
+                     as `2026-11-21T14:30:00Z`";
+                return mistake(message.to_owned());
+            }
             Ok(Json::Null) => None,
             Ok(until) => Some(until),
             Err(reason) => return mistake(reason),
-        };
-        let delay_ms = match &compiled.step.action {
-            Action::Wait { delay_ms, .. } => *delay_ms,
-            _ => None,
         };
         self.next.commands.push(Command::Wait {
             path: path.to_owned(),

@@ -107,7 +107,8 @@ impl Dispatcher {
 
     async fn from(&self, run: &Run, step: Option<&str>) -> Result<Start, Error> {
         let flow = self.flow_of(run).await?;
-        let steps = &flow.loaded.flow().steps;
+        let flow = flow.loaded.flow();
+        let steps = &flow.steps;
         let repeated = match step {
             None => steps.len(),
             Some(step) => {
@@ -119,7 +120,10 @@ impl Dispatcher {
         };
         let before = |path: &str| {
             let top = names_in(path).next().unwrap_or_default();
-            steps[..repeated].iter().any(|step| step.name == top)
+            let is_before = steps[..repeated].iter().any(|step| step.name == top);
+            // The new run needs an answer of its own, and to make it again changes nothing else.
+            let name = names_in(path).last().unwrap_or_default();
+            is_before && !flow.is_answer(name)
         };
         let mut journal = self.records(run).await?;
         journal.retain(|record| match &record.entry {

@@ -10,6 +10,8 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use platen_document::json_weight::of_text;
 use platen_flow::model::{HttpRequest, Trigger};
+use platen_outbound::{Error as Outside, Outbound};
+use platen_render::chain;
 use platen_storage::Error as StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -17,7 +19,10 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use crate::{
-    Dispatcher, Lane, Request, clock::now_ms, depth::is_too_deep, execution::Schedule,
+    Dispatcher, Lane, Request,
+    clock::now_ms,
+    depth::is_too_deep,
+    execution::{Schedule, body_of, headers_of},
     flow_cache::FlowVersion,
 };
 
@@ -297,12 +302,12 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<FlowVersion>) {
     let source = source_of(&request, &items, &id);
     let key = flow.loaded.flow().key.clone();
     let asked = tokio::task::spawn_blocking(move || ask(&outbound, &request)).await;
-    let Ok(Some(answer)) = asked else {
-        tracing::warn!(
-            flow = key,
-            "a poll got no answer, an error, no JSON, or too much"
-        );
-        return;
+    let answer = match asked.unwrap_or_else(|error| Err(error.to_string())) {
+        Ok(answer) => answer,
+        Err(reason) => {
+            tracing::warn!(flow = key, reason, "a poll got no answer that it can use");
+            return;
+        }
     };
     let found = items
         .split('.')
@@ -369,33 +374,35 @@ fn name_of(id: &Json) -> Option<String> {
 }
 
 /// JSON that does not take too much memory once it is read; a byte may become seventy.
-fn read(body: &[u8]) -> Option<Json> {
-    let is_light = of_text(body) <= MAX_ANSWER_BYTES;
-    is_light
-        .then(|| serde_json::from_slice(body).ok())
-        .flatten()
+fn read(body: &[u8]) -> Result<Json, String> {
+    if of_text(body) > MAX_ANSWER_BYTES {
+        let most = MAX_ANSWER_BYTES >> 20;
+        let message = format!("the answer takes more than {most} MiB of memory");
+        return Err(message);
+    }
+    serde_json::from_slice(body).map_err(|error| format!("the answer is no JSON: {error}"))
 }
 
-/// `status` and `body` of the response; `None` for an error or a body that is not JSON.
-fn ask(outbound: &platen_outbound::Outbound, request: &HttpRequest) -> Option<Json> {
-    let headers: Vec<(String, String)> = request
-        .headers
-        .as_ref()
-        .and_then(Json::as_object)
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-        .collect();
-    let body = request
-        .body
-        .as_ref()
-        .map(Json::to_string)
-        .unwrap_or_default();
-    let answer = outbound
-        .send(&request.method, &request.url, &headers, body.as_bytes())
-        .ok()?;
-    let body = read(&answer.body)?;
-    (answer.status < 400).then(|| json!({"status": answer.status, "body": body}))
+/// `status` and `body` of the response to the request, which is sent as an `http` step sends it.
+///
+/// # Errors
+/// Why there is no response that a poll can use.
+pub(crate) fn ask(outbound: &Outbound, request: &HttpRequest) -> Result<Json, String> {
+    let input = serde_json::to_value(request).map_err(|error| error.to_string())?;
+    let mut headers = headers_of(&input);
+    let body = body_of(&input, &mut headers);
+    let sent = outbound.send(&request.method, &request.url, &headers, &body);
+    let answer = sent.map_err(|error| match error {
+        // The address may have a secret in it.
+        Outside::NotAllowed(_) => "the host is not in FLOW_ALLOWED_HOSTS".to_owned(),
+        error => chain(&error),
+    })?;
+    if answer.status >= 400 {
+        return Err(format!("the answer has the status {}", answer.status));
+    }
+    let mut found = json!({"status": answer.status});
+    found["body"] = read(&answer.body)?;
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -405,7 +412,7 @@ mod tests {
     #[test]
     fn answers_of_many_small_values_are_not_read() {
         let list = |count: usize| format!("[{}0]", "0,".repeat(count));
-        let read = |count| read(list(count).as_bytes()).is_some();
+        let read = |count| read(list(count).as_bytes()).is_ok();
         assert!(read(100_000) && !read(2_000_000));
     }
 

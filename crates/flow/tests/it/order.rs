@@ -1,7 +1,7 @@
 //! Steps in order, their inputs, failures, retries, waits and answers.
 
 use platen_flow::{Command, Entry, Finish, compile, parse_flow, schema};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::{drive, error, machine, task};
 
@@ -138,6 +138,42 @@ fn waits_end_by_time_or_by_a_call() {
         panic!("{next:?}");
     };
     assert_eq!(task.input["input"], json!({"ok": 1}));
+}
+
+#[test]
+fn a_wait_until_nothing_is_a_mistake() {
+    let steps = json!([{"name": "nap", "type": "wait", "until": "trigger.at"}]);
+    let ended = |at: Json| machine(&steps, json!({"at": at})).proceed().finish;
+    assert_eq!(ended(json!(1_500)), None);
+    let Some(Finish::Failed { path, error }) = ended(Json::Null) else {
+        panic!("it waits for ever");
+    };
+    assert_eq!((&*path, &*error.code), ("nap", "expression-failed"));
+    let message = &error.message;
+    assert!(message.starts_with("`until` is null: "), "{message}");
+}
+
+#[test]
+fn the_longest_pause_between_attempts_is_no_overflow() {
+    let mut step = task("one", json!(1));
+    step["retry"] = json!({"attempts": 2, "backoffMs": u64::MAX, "maxBackoffMs": u64::MAX});
+    let mut machine = machine(&json!([step]), json!(null));
+    let path = "one".to_owned();
+    let attempt = 1;
+    machine.apply(Entry::Started {
+        path: path.clone(),
+        attempt,
+    });
+    machine.apply(Entry::Failed {
+        path,
+        error: error("not yet", true),
+        at_ms: 5,
+    });
+    let next = machine.proceed();
+    let [Command::Do(task)] = &next.commands[..] else {
+        panic!("{next:?}");
+    };
+    assert_eq!(task.not_before_ms, Some(u64::MAX));
 }
 
 #[test]

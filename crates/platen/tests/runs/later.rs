@@ -131,7 +131,7 @@ fn webhooks_get_documents_and_failures_signed() {
     let service = Service::start(folder.path(), &variables);
     let url = format!("http://{host}/done");
     let good = json!({"definition": definition(), "data": {"name": "Ada"}, "format": "csv",
-        "webhook": {"url": url, "headers": {"x-order": "7"}}});
+        "webhook": {"url": url, "headers": {"x-order": "7", "x-note": "{{ 1 + 1 }}"}}});
     let mut good = good;
     good["format"] = json!("html");
     let accepted = service.post("/render?async=true", &good);
@@ -140,6 +140,7 @@ fn webhooks_get_documents_and_failures_signed() {
     assert!(String::from_utf8_lossy(&body).contains("Dear Ada"));
     for line in [
         "x-order: 7",
+        "x-note: {{ 1 + 1 }}",
         "content-type: text/html",
         "content-disposition: inline; filename=\"document.html\"",
         "x-render-size-bytes: ",

@@ -46,6 +46,61 @@ fn retry_goes_on_from_a_step() {
     assert_eq!(ledger.counts().len(), 2);
 }
 
+#[test]
+fn a_run_that_is_repeated_has_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    let once = json!({"name": "once", "type": "code",
+        "source": "export default async (_, ctx) => { const seen = await ctx.store.get('seen'); await ctx.store.put('seen', true); if (!seen) throw new Error('first'); return 'last'; };"});
+    let reply = json!({"name": "reply", "type": "respond", "body": "Dear {{ trigger.body.name }}"});
+    let each = json!({"name": "each", "type": "loop", "items": "[1, 2]", "steps": [reply]});
+    let way = json!({"name": "way", "type": "branch",
+        "branches": [{"when": "trigger.body.name", "steps": [reply]}]});
+    for (key, before) in [("plain", reply), ("looped", each), ("branched", way)] {
+        service.publish(key, &json!([before, once]));
+        let started = service.post(&format!("/webhooks/{key}"), &json!({"name": "Ada"}));
+        let id = started.json()["run"].as_str().unwrap().to_owned();
+        assert_eq!(service.until(&id, &ENDS)["state"], "failed", "{key}");
+        let again = service.post(&format!("/runs/{id}/retry"), &json!({}));
+        let again = again.json()["run"].as_str().unwrap().to_owned();
+        let run = service.until(&again, &ENDS);
+        assert_eq!(run["state"], "succeeded", "{key}: {run:#}");
+        let output = service.get(&format!("/runs/{again}/output"));
+        assert_eq!(output.text, "Dear Ada", "{key}");
+    }
+}
+
+#[test]
+fn long_pauses_between_attempts_hold_no_slot() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[("FLOW_SLOTS", "1")]);
+    let fails = json!({"name": "one", "type": "code",
+        "source": "export default () => { throw new Error('no'); };",
+        "retry": {"attempts": 2, "backoffMs": 600_000, "maxBackoffMs": 600_000}});
+    let quick = json!({"name": "quick", "type": "code", "source": "export default () => 1;"});
+    let each = json!({"name": "each", "type": "loop", "items": "[1, 2, 3]", "parallel": 2,
+        "steps": [{"name": "way", "type": "branch", "otherwise": [quick],
+            "branches": [{"when": "item == 1", "steps": [fails]}]}]});
+    let reply = json!({"name": "reply", "type": "respond", "body": "here"});
+    service.publish("other", &json!([reply]));
+    for (key, step) in [("plain", &fails), ("looped", &each)] {
+        service.publish(key, &json!([step]));
+        let started = service.post(&format!("/webhooks/{key}"), &json!({}));
+        let id = started.json()["run"].as_str().unwrap().to_owned();
+        let run = service.until(&id, &["waiting"]);
+        assert!(run["wakesAt"].is_string(), "{key}: {run:#}");
+        let other = service.post("/webhooks/other/sync", &json!({}));
+        assert_eq!(other.text, "here", "{key}");
+    }
+    // A caller gets the answer over such a pause.
+    let later = json!({"name": "later", "type": "code",
+        "source": "export default async (_, ctx) => { const seen = await ctx.store.get('seen'); await ctx.store.put('seen', true); if (!seen) throw new Error('first'); return 'second'; };",
+        "retry": {"attempts": 2, "backoffMs": 3_000}});
+    service.publish("later", &json!([later]));
+    let answer = service.post("/webhooks/later/sync", &json!({}));
+    assert_eq!(answer.text, "second", "{answer:?}");
+}
+
 /// One step is tested with what the steps before it gave in a run, and by another version.
 #[test]
 fn one_step_is_executed_again_alone() {

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::{
     File, builtin_actions, pdf_steps,
-    task::{HTTP_TIMEOUT, StepExecutor, StepResult},
+    task::{HTTP_TIMEOUT, StepExecutor, StepResult, text_in},
 };
 
 /// How long a conversion may take where its step does not say.
@@ -113,7 +113,8 @@ impl StepExecutor<'_> {
             StepError::new(Code::BackendMissing(Backend::LibreOffice), message)
         })?;
         let file = File::of_value(&input["file"])?;
-        let to = input["to"].as_str().unwrap_or("pdf");
+        let to = text_in(input, "to")?;
+        let to = to.as_deref().unwrap_or("pdf");
         let limit = self.limit(step, Some(CONVERT_TIMEOUT));
         let converted = convert.convert(file, to, &input["options"], &limit)?;
         Ok(converted.to_value())

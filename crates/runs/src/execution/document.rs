@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use super::{
     Limit, file,
     step_error::timed_out,
-    task::{StepExecutor, StepResult},
+    task::{StepExecutor, StepResult, text_in},
 };
 
 /// Most errors of a template or its data in the message of a step.
@@ -31,7 +31,8 @@ impl StepExecutor<'_> {
         limit: &Limit,
     ) -> Result<StepResult, StepError> {
         let source = self.template_of(input, definition)?;
-        let wanted = input["format"].as_str().unwrap_or("pdf");
+        let wanted = text_in(input, "format")?;
+        let wanted = wanted.as_deref().unwrap_or("pdf");
         let format = Format::ALL
             .into_iter()
             .find(|format| format.name() == wanted)

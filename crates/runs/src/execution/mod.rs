@@ -25,7 +25,10 @@ mod task;
 mod tests;
 mod tools;
 
-pub(crate) use self::capacity::weight;
+pub(crate) use self::{
+    capacity::weight,
+    request::{body_of, headers_of},
+};
 pub use self::{
     custom_actions::{
         FolderPieces, Link, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest, PIECE_ARCHIVES_PATH, Piece,

@@ -10,7 +10,7 @@ use platen_pdf::{Conditions, FileError, Limits, NamedFile, Note, Operations, Spl
 use platen_render::RenderOptions;
 use serde_json::{Value as Json, json};
 
-use super::File;
+use super::{File, task::text_in};
 
 /// Media type of their results.
 const PDF: &str = "application/pdf";
@@ -48,8 +48,8 @@ pub(super) fn call(
         }
         "validate" => {
             let file = File::of_value(&input["file"])?;
-            let (standard, accessible) = (input["standard"].as_str(), &input["accessible"]);
-            let found = validate_pdf(&file.bytes, standard, accessible == true);
+            let (standard, accessible) = (text_in(input, "standard")?, &input["accessible"]);
+            let found = validate_pdf(&file.bytes, standard.as_deref(), accessible == true);
             let found = found.map_err(|error| StepError::new(error.code(), error.to_string()))?;
             return serde_json::to_value(found).map_err(|error| wrong(&error.to_string()));
         }
@@ -88,7 +88,8 @@ pub(super) fn call(
 /// What is in a file: the text of its pages, its pictures, or the files attached to it.
 fn extract(action: &str, input: &Json) -> Result<Json, StepError> {
     let file = File::of_value(&input["file"])?;
-    let (pages, limits) = (input["pages"].as_str(), Limits::default());
+    let (pages, limits) = (text_in(input, "pages")?, Limits::default());
+    let pages = pages.as_deref();
     let failed = |error: platen_pdf::Error| {
         let (name, code) = (Some(file.name.clone()), error.code());
         StepError::new(code, FileError { name, error }.to_string())
@@ -125,7 +126,8 @@ fn draw_pages(input: &Json, engine: &Engine, stop: &Arc<AtomicBool>) -> Result<J
             .as_f64()
             .ok_or_else(|| wrong("the input `dpi` is no number"))? as f32,
     };
-    let drawn = engine.draw_pages(&file.bytes, input["pages"].as_str(), dpi, Some(stop));
+    let pages = text_in(input, "pages")?;
+    let drawn = engine.draw_pages(&file.bytes, pages.as_deref(), dpi, Some(stop));
     let drawn = drawn.map_err(|error| {
         StepError::new(error.code(), format!("the file `{}`: {error}", file.name))
     })?;
@@ -212,7 +214,7 @@ fn named(file: File) -> NamedFile<Vec<u8>> {
 }
 
 fn how(input: &Json) -> Result<Split, StepError> {
-    let pages = input["pages"].as_str().map(str::to_owned);
+    let pages = text_in(input, "pages")?;
     match (input["every"].as_u64(), pages) {
         (Some(every), None) if every > 0 => Ok(Split::Every(every as usize)),
         (None, Some(pages)) if input["together"] == true => Ok(Split::Only(pages.into())),

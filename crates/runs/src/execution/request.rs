@@ -14,7 +14,7 @@ use super::{
     File, Limit,
     builtin_actions::bounded,
     file,
-    task::{MAX_VALUE_BYTES, StepExecutor, text_of},
+    task::{MAX_VALUE_BYTES, StepExecutor, full_text_in, text_in, text_of},
 };
 use crate::clock::now;
 
@@ -39,14 +39,10 @@ impl StepExecutor<'_> {
     /// Sends a request and waits for its answer.
     fn sent(&self, input: &Json, path: Option<&str>, limit: &Limit) -> Result<Answer, StepError> {
         use platen_outbound::Error as Outside;
-        let url = input["url"].as_str().unwrap_or_default();
-        let method = input["method"].as_str().unwrap_or("GET");
-        let mut headers: Vec<(String, String)> = input["headers"]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, value)| (name.clone(), text_of(value)))
-            .collect();
+        let url = text_in(input, "url")?.unwrap_or_default();
+        let method = text_in(input, "method")?;
+        let method = method.as_deref().unwrap_or("GET");
+        let mut headers = headers_of(input);
         if let Some(path) = path.filter(|_| method != "GET" && method != "HEAD")
             && !known(&headers, "idempotency-key")
         {
@@ -59,8 +55,10 @@ impl StepExecutor<'_> {
             headers.push((platen_trace::HEADER.to_owned(), trace.to_string()));
         }
         let body = body_of(input, &mut headers);
-        if let Some(name) = input["signWith"].as_str() {
-            headers.push(("platen-signature".to_owned(), self.sign(name, &body)?));
+        // Whoever wants a signature gets no request without one.
+        if input.get("signWith").is_some() {
+            let name = full_text_in(input, "signWith")?;
+            headers.push(("platen-signature".to_owned(), self.sign(&name, &body)?));
         }
         limit.check()?;
         let outbound = &self.services.outbound;
@@ -69,7 +67,7 @@ impl StepExecutor<'_> {
                 timeout: Some(limit.left()),
                 stop: Some(Arc::clone(stop)),
             };
-            outbound.send_within(method, url, &headers, &body, &limits)
+            outbound.send_within(method, &url, &headers, &body, &limits)
         });
         let answer = answer.map_err(|error| {
             let is_temporary = matches!(error, Outside::Failed(_) | Outside::Stopped);
@@ -107,8 +105,15 @@ fn known(headers: &[(String, String)], wanted: &str) -> bool {
     names.any(|name| name.eq_ignore_ascii_case(wanted))
 }
 
+/// The headers that a request's author set.
+pub(crate) fn headers_of(input: &Json) -> Vec<(String, String)> {
+    let set = input["headers"].as_object().into_iter().flatten();
+    set.map(|(name, value)| (name.clone(), text_of(value)))
+        .collect()
+}
+
 /// The body of a request, and headers that describe it unless the flow sets them.
-fn body_of(input: &Json, headers: &mut Vec<(String, String)>) -> Vec<u8> {
+pub(crate) fn body_of(input: &Json, headers: &mut Vec<(String, String)>) -> Vec<u8> {
     let value = match &input["body"] {
         Json::Null => return Vec::new(),
         Json::String(text) => return text.clone().into_bytes(),

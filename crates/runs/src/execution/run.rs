@@ -53,7 +53,8 @@ pub struct RunOptions {
     pub journal: Vec<Entry>,
     /// Time spent on it so far; counts against its limit.
     pub worked: Duration,
-    /// A run that only waits, and longer than this, is suspended; never if `None`.
+    /// A run that only waits, for a time, a callback or the next attempt of a step, and longer than
+    /// this, is suspended; never if `None`.
     pub suspend_after: Option<Duration>,
 }
 
@@ -197,9 +198,10 @@ impl RunExecutor<'_> {
                 let answer = self.answer.clone().unwrap_or_default();
                 self.journal.respond(&answer)?;
             }
-            let alone = self.open == 0 && next.commands.len() == 1;
-            let begun = next.commands.len();
-            for command in next.commands {
+            let (later, commands) = self.put_off(next.commands);
+            let alone = self.open == 0 && commands.len() == 1;
+            let begun = commands.len();
+            for command in commands {
                 let is_step = matches!(command, Command::Do(_));
                 let thread = match is_step && self.open < THREADS {
                     true => self.capacity.thread(),
@@ -226,7 +228,9 @@ impl RunExecutor<'_> {
                 }
             }
             if self.open > 0 || begun == 0 {
-                if let Some(wake_ms) = self.suspension(next.wake_ms) {
+                let pauses = later.iter().filter_map(not_before_ms);
+                let wake_ms = pauses.chain(next.wake_ms).min();
+                if let Some(wake_ms) = self.suspension(wake_ms) {
                     return Ok(Progress::Suspended(wake_ms));
                 }
                 self.wait(ended)?;
@@ -309,16 +313,34 @@ impl RunExecutor<'_> {
         Ok(None)
     }
 
-    /// Whether to suspend the run, and until when.
+    /// Until when the run may hold its slot without a step, in milliseconds since 1970; `None` if it
+    /// is never suspended.
+    fn far_ms(&self) -> Option<u64> {
+        let after = self.options.suspend_after?;
+        Some((now() + after).as_millis() as u64)
+    }
+
+    /// Takes from what is to be done the attempts after a pause that is too long to hold a slot, and
+    /// returns them first. They come again.
+    fn put_off(&self, commands: Vec<Command>) -> (Vec<Command>, Vec<Command>) {
+        let Some(far_ms) = self.far_ms() else {
+            return (Vec::new(), commands);
+        };
+        let is_later = |command: &Command| not_before_ms(command) > Some(far_ms);
+        commands.into_iter().partition(is_later)
+    }
+
+    /// Whether to suspend the run, and until when: `wake_ms` is the earliest end of its timed waits
+    /// and pauses between attempts.
     #[allow(clippy::option_option)]
     fn suspension(&self, wake_ms: Option<u64>) -> Option<Option<u64>> {
-        let after = self.options.suspend_after?;
-        if self.open > 0 || self.machine.waits().next().is_none() {
+        let far_ms = self.far_ms()?;
+        let has_wait = wake_ms.is_some() || self.machine.waits().next().is_some();
+        if self.open > 0 || !has_wait {
             return None;
         }
-        let far = (now() + after).as_millis() as u64;
         wake_ms
-            .is_none_or(|wake_ms| wake_ms > far)
+            .is_none_or(|wake_ms| wake_ms > far_ms)
             .then_some(wake_ms)
     }
 
@@ -424,6 +446,14 @@ impl RunExecutor<'_> {
             None if self.options.suspend_after.is_some() => Ok(None),
             None => Err("nobody can call back a run that has no service around it".to_owned()),
         }
+    }
+}
+
+/// Earliest start of what is to be done, in milliseconds since 1970; `None` if it is now.
+fn not_before_ms(command: &Command) -> Option<u64> {
+    match command {
+        Command::Do(task) => task.not_before_ms.map(|at_ms| at_ms.min(LAST_WAIT_END_MS)),
+        Command::Wait { .. } | Command::Respond { .. } => None,
     }
 }
 

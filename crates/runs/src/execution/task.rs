@@ -312,7 +312,7 @@ impl StepExecutor<'_> {
     }
 
     pub(super) fn store(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
-        let key = input["key"].as_str().unwrap_or_default();
+        let key = full_text_in(input, "key")?;
         let scope = match &input["scope"] {
             Json::Null => StoreScope::Flow,
             scope => serde_json::from_value(scope.clone()).map_err(|_| {
@@ -324,15 +324,19 @@ impl StepExecutor<'_> {
             |reason: String| StepError::new(Code::BackendUnavailable(Backend::Store), reason);
         let store = self.host;
         match operation {
-            StoreOperation::Get => Ok(store.get(scope, key).map_err(failed)?.unwrap_or_default()),
+            StoreOperation::Get => {
+                let found = store.get(scope, &key).map_err(failed)?;
+                Ok(found.unwrap_or_default())
+            }
             StoreOperation::Put => {
                 let value = input["value"].clone();
                 depth::check(&value, Code::InvalidInput, "the value")?;
-                store.put(scope, key, Some(value.clone())).map_err(failed)?;
+                let stored = store.put(scope, &key, Some(value.clone()));
+                stored.map_err(failed)?;
                 Ok(value)
             }
             StoreOperation::Delete => {
-                let forgotten = store.put(scope, key, None).map_err(failed);
+                let forgotten = store.put(scope, &key, None).map_err(failed);
                 forgotten.map(|()| Json::Null)
             }
         }
@@ -366,6 +370,46 @@ pub(super) fn text_of(value: &Json) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A text in the input of a step; `None` if it is null or missing. A number is taken as it is
+/// written.
+///
+/// # Errors
+/// A value of another type.
+pub(super) fn text_in(input: &Json, name: &str) -> Result<Option<String>, StepError> {
+    match &input[name] {
+        Json::Null => Ok(None),
+        Json::String(text) => Ok(Some(text.clone())),
+        Json::Number(number) => Ok(Some(number.to_string())),
+        other => Err(no_text(name, other, "a text")),
+    }
+}
+
+/// A text in the input of a step that must be there, as [`text_in`] reads it.
+///
+/// # Errors
+/// None, an empty one, or a value of another type.
+pub(super) fn full_text_in(input: &Json, name: &str) -> Result<String, StepError> {
+    match &input[name] {
+        Json::String(text) if !text.is_empty() => Ok(text.clone()),
+        Json::Number(number) => Ok(number.to_string()),
+        other => Err(no_text(name, other, "a text that is not empty")),
+    }
+}
+
+fn no_text(name: &str, value: &Json, wanted: &str) -> StepError {
+    let found = match value {
+        Json::Null => "null",
+        Json::Bool(_) => "a boolean",
+        Json::Number(_) => "a number",
+        Json::String(text) if text.is_empty() => "empty",
+        Json::String(_) => "a text",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
+    };
+    let message = format!("`{name}` is {found}: it must be {wanted}");
+    StepError::new(Code::InvalidInput, message)
 }
 
 fn script_error(error: &platen_script::Error) -> StepError {

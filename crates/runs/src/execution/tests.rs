@@ -1,11 +1,15 @@
 //! Every kind of step ends with its own time, and with its run.
 
+mod inputs;
+mod requests;
+
 use std::{
     net::TcpListener,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use platen_engine::{Data, Engine, Job, Origin, Product};
@@ -16,8 +20,8 @@ use platen_script::Cancellation;
 use serde_json::{Value as Json, json};
 
 use super::{
-    FlowRunner, Journal, Memory, NoJournal, OfficeConvert, Record, Report, RunOptions, Services,
-    Smtp, Stop, Tools, load_flow,
+    FlowRunner, Journal, Memory, NoJournal, OfficeConvert, Progress, Record, Report, RunOptions,
+    Services, Smtp, Stop, Tools, load_flow,
 };
 
 /// Other sides that say nothing.
@@ -153,7 +157,7 @@ impl Journal for CancelOnStart {
             let cancel = self.cancel.clone();
             let waiter = std::thread::spawn(move || {
                 // Models somebody who waits for a while: any instant of the step will do.
-                std::thread::sleep(std::time::Duration::from_millis(50));
+                std::thread::sleep(Duration::from_millis(50));
                 cancel.cancel();
             });
             *self.waiter.lock().unwrap() = Some(waiter);
@@ -273,7 +277,7 @@ fn the_time_of_a_run_counts_what_was_worked_before() {
             {"name": "two", "type": "respond", "body": "{{ steps.one.output }}"}]});
     let run = |worked_s: u64| {
         let options = RunOptions {
-            worked: std::time::Duration::from_secs(worked_s),
+            worked: Duration::from_secs(worked_s),
             ..RunOptions::default()
         };
         let mut kept = Kept::default();
@@ -285,6 +289,46 @@ fn the_time_of_a_run_counts_what_was_worked_before() {
     assert!(matches!(finish, Some(Finish::Succeeded(_))), "{finish:?}");
     assert!(records.iter().all(|record| record.worked_ms >= 590_000));
     assert_eq!(run(600).0, Some(Finish::TimedOut));
+}
+
+#[test]
+fn a_long_pause_between_attempts_suspends_the_run() {
+    const PAUSE_MS: u64 = 600_000;
+    let world = world();
+    let retry = json!({"attempts": 2, "backoffMs": PAUSE_MS, "maxBackoffMs": PAUSE_MS});
+    let flow = json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "manual"},
+        "steps": [{"name": "one", "type": "code", "source": "export default () => 1;",
+            "retry": retry}]});
+    let run = |journal: Vec<Entry>| {
+        let options = RunOptions {
+            journal,
+            suspend_after: Some(Duration::from_secs(2)),
+            ..RunOptions::default()
+        };
+        let mut kept = Kept::default();
+        let report = world.run_with(&flow, options, &mut kept);
+        let entries: Vec<Entry> = kept.0.into_iter().map(|record| record.entry).collect();
+        (report.progress, entries)
+    };
+    // There is no sandbox, which may pass.
+    let (progress, mut entries) = run(Vec::new());
+    let Some(Entry::Failed { at_ms, .. }) = entries.last_mut() else {
+        panic!("{entries:?}");
+    };
+    let Progress::Suspended(wake_ms) = progress else {
+        panic!("{progress:?}");
+    };
+    assert_eq!(wake_ms, Some(*at_ms + PAUSE_MS));
+    // Once the pause is over, the run goes on from its journal.
+    *at_ms -= PAUSE_MS;
+    let (progress, entries) = run(entries);
+    let finish = progress.finish();
+    assert!(matches!(finish, Some(Finish::Failed { .. })), "{finish:?}");
+    let second = Entry::Started {
+        path: "one".to_owned(),
+        attempt: 2,
+    };
+    assert_eq!(entries.first(), Some(&second));
 }
 
 /// Runs a flow of these steps.

@@ -22,7 +22,7 @@ use platen_outbound::{TlsRefusal, Trust};
 use platen_render::chain;
 use serde_json::{Value as Json, json};
 
-use super::{File, Limit};
+use super::{File, Limit, task::text_in};
 
 /// Most people that one mail goes to.
 const MAX_RECIPIENTS: usize = 100;
@@ -138,10 +138,11 @@ fn message(from: &Mailbox, input: &Json, id: &str) -> Result<Message, StepError>
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '.' })
         .collect();
     let host = from.email.domain();
+    let subject = text_in(input, "subject")?.unwrap_or_default();
     let mut builder = Message::builder()
         .from(from.clone())
         .message_id(Some(format!("<{}@{host}>", id.trim_matches('.'))))
-        .subject(line(&input["subject"], "subject")?);
+        .subject(line(subject, "subject")?);
     let mut count = 0;
     for name in ["to", "cc", "bcc"] {
         for address in addresses(&input[name])? {
@@ -182,8 +183,7 @@ fn message(from: &Mailbox, input: &Json, id: &str) -> Result<Message, StepError>
 }
 
 fn body(input: &Json) -> Result<MultiPart, StepError> {
-    let text = |name: &str| input[name].as_str().map(str::to_owned);
-    Ok(match (text("text"), text("html")) {
+    Ok(match (text_in(input, "text")?, text_in(input, "html")?) {
         (Some(text), Some(html)) => MultiPart::alternative_plain_html(text, html),
         (Some(text), None) => MultiPart::mixed().singlepart(SinglePart::plain(text)),
         (None, Some(html)) => MultiPart::mixed().singlepart(SinglePart::html(html)),
@@ -195,18 +195,17 @@ fn attachment(file: File) -> Result<SinglePart, StepError> {
     let kind = ContentType::parse(&file.media_type);
     let kind = kind.or_else(|_| ContentType::parse("application/octet-stream"));
     let kind = kind.map_err(|error| wrong(&error.to_string()))?;
-    let name = line(&Json::from(file.name), "name of an attachment")?;
+    let name = line(file.name, "name of an attachment")?;
     Ok(Attachment::new(name).body(file.bytes, kind))
 }
 
 /// One line of text: what has more would be a header of its own.
-fn line(value: &Json, name: &str) -> Result<String, StepError> {
-    let text = value.as_str().unwrap_or_default();
+fn line(text: String, name: &str) -> Result<String, StepError> {
     if text.chars().any(char::is_control) || text.len() > MAX_SUBJECT_BYTES {
         let message = format!("the {name} is one line of at most {MAX_SUBJECT_BYTES} bytes");
         return Err(wrong(&message));
     }
-    Ok(text.to_owned())
+    Ok(text)
 }
 
 /// An address, or a list of them.
