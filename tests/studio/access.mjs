@@ -1,6 +1,7 @@
 // Scenarios of roles and keys.
 
 import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
 import { accessible, address, api, choose, fresh, key, signIn, studio, until } from "./browser.mjs";
 
 export default {
@@ -54,6 +55,46 @@ export default {
     assert.equal((await render()).status, 401);
     await page.getByRole("link", { name: "Audit log" }).click();
     await page.getByText("Delete key").first().waitFor();
+    // The file has the whole log, however long it is.
+    const entries = 25_000;
+    await page.route(/\/audit\?after=/, async (route) => {
+      const query = new URL(route.request().url()).searchParams;
+      const [after, limit] = ["after", "limit"].map((name) => Number(query.get(name)));
+      const lines = Array.from({ length: Math.min(limit, entries - after) }, (_, index) => `{"number":${after + index + 1}}\n`);
+      await route.fulfill({ contentType: "application/x-ndjson", body: lines.join("") });
+    });
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export as NDJSON" }).click()]);
+    assert.equal(download.suggestedFilename(), "audit.ndjson");
+    const numbers = readFileSync(await download.path()).toString().trim().split("\n").map((line) => JSON.parse(line).number);
+    assert.deepEqual([numbers.length, numbers[0], numbers.at(-1), new Set(numbers).size], [entries, 1, entries, entries]);
+  },
+
+  async "a change of a key undoes nothing that others did meanwhile"() {
+    const { secret, key: { id } } = await (await api("POST", "keys", { name: "Press", roles: ["viewer"] })).json();
+    const page = await fresh();
+    await signIn(page, "keys");
+    const rename = async () => {
+      await page.getByLabel("What is it for?").fill("Press office");
+      await page.getByRole("button", { name: "Save" }).click();
+    };
+    const status = async () => (await fetch(`${address}/templates`, { headers: { "X-Api-Key": secret } })).status;
+    const open = () => page.getByRole("button", { name: "Change the key Press" }).first().click();
+    await open();
+    await page.getByLabel("What is it for?").waitFor();
+    assert.equal(await status(), 200);
+    // Somebody else replaces it while the dialog is open, and it ends at once.
+    const next = await (await api("POST", `keys/${id}/rotation`, { graceSeconds: 0 })).json();
+    await rename();
+    await page.getByText("Somebody has changed the key meanwhile").waitFor();
+    assert.equal(await status(), 401);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    // The list is older than the key; the dialog is not.
+    await open();
+    await rename();
+    await page.getByText("is in the past").waitFor();
+    assert.equal(await status(), 401);
+    assert.equal((await (await api("GET", `keys/${id}`)).json()).name, "Press");
+    for (const one of [id, next.key.id]) await api("DELETE", `keys/${one}`);
   },
 
   async "people see what their role allows"() {

@@ -2,7 +2,7 @@
 
 import { strict as assert } from "node:assert";
 import { writeFileSync } from "node:fs";
-import { accessible, api, fresh, pictures, signIn, studio, until } from "./browser.mjs";
+import { accessible, api, fresh, pictures, signIn, studio, until, watch } from "./browser.mjs";
 
 export default {
   async "a flow is made, run, and its steps are seen"() {
@@ -180,6 +180,22 @@ export default {
     await until(async () => (await name.inputValue()) === "Mine");
     await save.click();
     await page.getByText("Saved as version 5").waitFor();
+    // Another tab of this browser saves a version meanwhile.
+    const other = await page.context().newPage();
+    watch(other);
+    await other.goto(studio("flows/typed"));
+    const itsName = other.getByLabel("Name", { exact: true });
+    await itsName.fill("Of the other tab");
+    await name.fill("Of this tab");
+    await save.click();
+    await page.getByText("Saved as version 6").waitFor();
+    await other.getByRole("button", { name: "Save", exact: true }).click();
+    await other.getByText("Undo then brings back").waitFor();
+    await other.reload();
+    await other.getByText("Undo brings back").waitFor();
+    assert.equal(await itsName.inputValue(), "Of this tab");
+    await other.getByRole("button", { name: "Undo", exact: true }).click();
+    await until(async () => (await itsName.inputValue()) === "Of the other tab");
   },
 
   async "undo in the source of a step takes back one change"() {
@@ -221,6 +237,17 @@ export default {
     await page.locator(".toast", { hasText: "Version 1 is live." }).waitFor();
     const { flows } = await (await api("GET", "flows?limit=200")).json();
     assert.equal(flows.find((one) => one.key === "shown").published, 1);
+    // It is live also where it stands behind thousands in the list, which says where it ends.
+    await page.route(/\/flows\?/, async (route) => {
+      const after = Number(new URL(route.request().url()).searchParams.get("after") ?? 0);
+      const many = Array.from({ length: 200 }, (_, index) => ({ key: `many-${after + index + 1}`, name: "", version: 1, updatedAt: "2026-01-01T00:00:00Z" }));
+      await route.fulfill({ json: { flows: many, next: `${after + 200}` } });
+    });
+    await page.reload();
+    await page.locator("h1 .badge", { hasText: "v1 live" }).waitFor();
+    await page.goto(studio("flows"));
+    await page.getByText("The list ends after 10,000 entries.").waitFor({ timeout: 60_000 });
+    assert.equal(await page.locator(".of-flows tbody tr").count(), 10_000);
   },
 
   async "the JSON of a flow that is no JSON yet stays, and its steps wait"() {

@@ -139,6 +139,17 @@ export default {
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("house-logo-2.svg is deleted.").waitFor();
     await until(async () => (await page.locator(".cards.assets .card").count()) === 2);
+    // Neither replaces the other: two files of one name, and one whose name somebody else takes meanwhile.
+    const another = await fetch(new URL("assets/late.svg", `${address}/`), { method: "PUT", headers: { "X-Api-Key": key }, body: drawing("navy") });
+    assert.equal(another.status, 201);
+    await page.getByLabel("Upload files").setInputFiles([picture("Seal.svg", "teal"), picture("seal.svg", "gold"), picture("late.svg", "plum")]);
+    await page.getByRole("heading", { name: "2 names are taken" }).waitFor();
+    await page.getByRole("button", { name: "Keep both" }).click();
+    await page.locator(".card", { hasText: "seal-2.svg" }).waitFor();
+    const kept = async (name) => (await api("GET", `assets/${name}`)).text();
+    for (const [name, color] of [["seal.svg", "teal"], ["seal-2.svg", "gold"], ["late.svg", "navy"], ["late-2.svg", "plum"]]) {
+      assert.equal(await kept(name), drawing(color).toString(), name);
+    }
     // Fonts of the service are offered where a family is chosen.
     await page.goto(studio("templates/headed"));
     await page.getByRole("treeitem", { name: "Theme" }).click();

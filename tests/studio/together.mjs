@@ -148,7 +148,28 @@ export default {
     await page.unroute(draft);
     await page.reload();
     await page.getByText(/^Saved/).waitFor();
-    assert.equal((await (await api("GET", "templates/oneself/draft")).json()).body[0].content, "second");
+    const stored = async () => (await (await api("GET", "templates/oneself/draft")).json()).body[0].content;
+    assert.equal(await stored(), "second");
+    // Neither is what has arrived, though its answer was lost.
+    await page.locator(".page img").first().waitFor();
+    await choose(page, "/body/0");
+    let isLost = false;
+    await page.route(draft, async (route) => {
+      if (isLost || route.request().method() !== "PUT") {
+        await route.continue();
+        return;
+      }
+      isLost = true;
+      await route.fetch();
+      await route.abort();
+    });
+    await content.fill("third");
+    await page.getByText("Offline, kept in this browser").waitFor();
+    assert.equal(await stored(), "third");
+    await content.fill("fourth");
+    await until(async () => (await stored()) === "fourth");
+    await page.getByText(/^Saved/).waitFor();
+    assert.equal(await page.getByText("Changed by somebody else").count(), 0);
   },
 
   async "what is typed while the service is away is kept, and sent later"() {

@@ -4,7 +4,7 @@ import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { accessible, api, choose, editorOf, fresh, key, moduleOf, openData, pictures, signIn, until } from "./browser.mjs";
+import { accessible, api, choose, editorOf, fresh, key, moduleOf, openData, pictures, signIn, studio, until } from "./browser.mjs";
 
 export default {
   async "versions are compared page by page, overlaid and as JSON, and an earlier one is restored"() {
@@ -54,6 +54,22 @@ export default {
     // The draft is still there.
     const draft = await (await api("GET", "templates/versioned/draft")).json();
     assert.equal(draft.body[0].content, "Not served");
+    // It changes a version that is not live any more: what stays of both is decided before it is published.
+    await page.goto(studio("templates/versioned"));
+    await page.locator(".editor .page img").first().waitFor();
+    const publish = async () => {
+      await page.getByRole("button", { name: "Publish…" }).click();
+      await page.getByRole("button", { name: "Publish", exact: true }).click();
+    };
+    await publish();
+    const dialog = page.getByRole("dialog", { name: "Two people have changed this template" });
+    await dialog.getByText("Payable within 30 days").waitFor();
+    assert.ok((await served()).includes("30 days"));
+    await dialog.getByRole("button", { name: "Save this choice" }).click();
+    await page.getByText("What you chose is the draft now.").waitFor();
+    await publish();
+    await page.getByText("Version 4 is live").first().waitFor();
+    assert.ok((await served()).includes("Not served"));
   },
 
   async "a draft that was discarded is brought back"() {
@@ -73,6 +89,16 @@ export default {
     await toast.getByRole("button", { name: "Undo" }).click();
     await until(async () => (await draft())?.body[0].content === "of the draft");
     assert.equal(await content.inputValue(), "of the draft");
+    // One of a template that was never published leaves nothing, and is brought back, too.
+    await api("PUT", "templates/never-live/draft", { key: "never-live", name: "Never live", body: [{ type: "text", content: "never live" }] });
+    const other = await editorOf("never-live");
+    await other.getByRole("button", { name: "Download" }).click();
+    await other.getByRole("button", { name: "Discard the draft" }).click();
+    await other.getByRole("heading", { name: "Templates" }).waitFor();
+    await assert.rejects(api("GET", "templates/never-live/draft"), /404/);
+    await other.locator(".toast").getByRole("button", { name: "Undo" }).click();
+    await other.getByRole("treeitem", { name: /never live/ }).waitFor();
+    assert.equal((await (await api("GET", "templates/never-live/draft")).json()).body[0].content, "never live");
   },
 
   async "a draft that is being saved is discarded once it is"() {
@@ -226,8 +252,10 @@ export default {
   async "the gallery has work in many languages, is searched, and makes a draft with its data"() {
     const { gallery } = await moduleOf("gallery.js");
     assert.ok(new Set(gallery.map((one) => one.language)).size >= 10);
+    await api("POST", "templates", { key: "key-of-another", name: "Of another", body: [] });
     const page = await fresh();
     await signIn(page);
+    await page.getByText("key-of-another").waitFor();
     await page.getByRole("button", { name: "New template" }).click();
     const cards = page.getByRole("dialog").locator(".card");
     await until(async () => (await cards.count()) === gallery.length + 1);
@@ -237,6 +265,12 @@ export default {
     await page.getByLabel("Search the gallery").fill("العربية");
     await until(async () => (await cards.count()) < 5);
     await cards.last().click();
+    const field = page.getByLabel("Key", { exact: true });
+    const free = await field.inputValue();
+    await field.fill("key-of-another");
+    await page.getByText("There is a template with this key already").waitFor();
+    assert.ok(await page.getByRole("button", { name: "Create" }).isDisabled());
+    await field.fill(free);
     await page.getByRole("button", { name: "Create" }).click();
     await page.locator(".page img").first().waitFor();
     const key = decodeURIComponent(page.url().split("/").at(-1));

@@ -100,6 +100,9 @@ export async function json(method, path, options) {
  */
 export const tagOf = (response) => Number(/\d+/.exec(response.headers.get("ETag") ?? "")?.[0]) || null;
 
+/** Most entries of a list. */
+export const MOST_LISTED = 10_000;
+
 /**
  * All entries of a paged list, up to `most`.
  * @template T
@@ -108,7 +111,7 @@ export const tagOf = (response) => Number(/\d+/.exec(response.headers.get("ETag"
  * @param {number} [most]
  * @returns {Promise<T[]>}
  */
-export async function list(path, name, most = 2000) {
+export async function list(path, name, most = MOST_LISTED) {
   const all = /** @type {T[]} */ ([]);
   let after = /** @type {string | null} */ (null);
   do {

@@ -5,7 +5,7 @@
 
 import { html, useSignal, names } from "./base.js";
 import { asError, json, list, request, root, statusOf } from "./api.js";
-import { Dialog, Failure, Loading, say, useLoaded } from "./parts.js";
+import { Dialog, Failure, ListEnd, Loading, say, useLoaded } from "./parts.js";
 import { Icon } from "./icons.js";
 import { may } from "./session.js";
 import { bytes, number, t, tn, when } from "./text.js";
@@ -37,19 +37,22 @@ export function nameOf(file) {
 }
 
 /**
- * Stores a file; says what went wrong.
+ * Stores a file; says what went wrong. One that is to be new replaces nothing: its name may be taken.
  * @param {string} name
  * @param {File} file
- * @returns {Promise<AssetEntry | null>}
+ * @param {boolean} [isNew]
+ * @returns {Promise<AssetEntry | "taken" | null>}
  */
-export async function storeAsset(name, file) {
+export async function storeAsset(name, file, isNew = false) {
   if (file.size > MOST) {
     say(t("{name} has {size}; an asset has at most {most}.", { name: file.name, size: bytes(file.size), most: bytes(MOST) }), true);
     return null;
   }
+  const headers = /** @type {{[name: string]: string}} */ (isNew ? { "If-None-Match": "*" } : {});
   try {
-    return await json("PUT", `assets/${name}`, { body: file });
+    return await json("PUT", `assets/${name}`, { body: file, headers });
   } catch (error) {
+    if (isNew && statusOf(error) === 412) return "taken";
     say(`${file.name}: ${asError(error).message}`, true);
     return null;
   }
@@ -84,10 +87,15 @@ export function AssetLibrary({ session }) {
   const mayAdd = may(session, "draft");
   const take = async (/** @type {File[]} */ files) => {
     const known = new Set((value ?? []).map((one) => one.name));
-    const clashing = files.map((file) => ({ name: nameOf(file), file })).filter((one) => known.has(one.name));
+    const clashing = [];
     let count = 0;
     for (const file of files) {
-      if (!known.has(nameOf(file)) && await storeAsset(nameOf(file), file)) count += 1;
+      const name = nameOf(file);
+      // Another file here may have the name, and so may one that somebody else has stored meanwhile.
+      const stored = known.has(name) ? "taken" : await storeAsset(name, file, true);
+      if (stored) known.add(name);
+      if (stored === "taken") clashing.push({ name, file });
+      else if (stored) count += 1;
     }
     if (count > 0) say(tn(count, "{count} file is stored.", "{count} files are stored."));
     clash.value = clashing;
@@ -129,6 +137,7 @@ export function AssetLibrary({ session }) {
       <div class="card-look"><${Look} asset=${one} /></div>
       <div class="card-text"><b class="cut">${one.name}</b><span class="small quiet cut">${kindOf(one)}</span>
         <p class="card-foot small">${bytes(one.sizeBytes)} · ${t("v{version}", { version: one.version })} · ${when(one.updatedAt)}</p></div></button>`)}</div>
+    <${ListEnd} count=${value?.length ?? 0} />
     ${open && html`<${Details} key=${open.name} ...${{ session, asset: open }} onChanged=${again} onClose=${() => { chosen.value = null; }} />`}
     ${clash.value.length > 0 && html`<${Replace} ...${{ session }} clash=${clash.value} taken=${value ?? []}
         onDone=${() => { clash.value = []; again(); }} />`}</main>`;
@@ -145,13 +154,17 @@ function Replace({ session, clash, taken, onDone }) {
     const [, stem, end] = /^(.*?)(\.[^.]*)?$/.exec(name) ?? [name, name, ""];
     for (let count = 2; ; count += 1) if (!known.has(`${stem}-${count}${end ?? ""}`)) return `${stem}-${count}${end ?? ""}`;
   };
-  const store = async (/** @type {(name: string) => string} */ naming) => {
+  const store = async (/** @type {boolean} */ isNew) => {
     busy.value = true;
     let count = 0;
     for (const { name, file } of clash) {
-      const wish = naming(name);
-      known.add(wish);
-      if (await storeAsset(wish, file)) count += 1;
+      let stored;
+      do {
+        const wish = isNew ? other(name) : name;
+        known.add(wish);
+        stored = await storeAsset(wish, file, isNew);
+      } while (stored === "taken");
+      if (stored) count += 1;
     }
     if (count > 0) say(tn(count, "{count} file is stored.", "{count} files are stored."));
     onDone();
@@ -161,9 +174,9 @@ function Replace({ session, clash, taken, onDone }) {
     <p class="quiet">${t("A new version shows in drafts at once, and in published templates once they are published again.")}</p>
     <div class="ends">
       <button type="button" class="button" onClick=${onDone}>${t("Cancel")}</button>
-      <button type="button" class="button" disabled=${busy.value} onClick=${() => store(other)}>${t("Keep both")}</button>
+      <button type="button" class="button" disabled=${busy.value} onClick=${() => store(true)}>${t("Keep both")}</button>
       ${may(session, "publish") && html`<button type="button" class="button primary" disabled=${busy.value}
-          onClick=${() => store((name) => name)}>${t("Store new versions")}</button>`}</div></${Dialog}>`;
+          onClick=${() => store(false)}>${t("Store new versions")}</button>`}</div></${Dialog}>`;
 }
 
 /**

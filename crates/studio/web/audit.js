@@ -3,13 +3,16 @@
 /** @import { AuditEntry } from "./types.js" */
 
 import { html, useSignal, useEffect } from "./base.js";
-import { asError, request, root, statusOf } from "./api.js";
-import { Failure, Loading } from "./parts.js";
+import { asError, request, statusOf } from "./api.js";
+import { saveFile } from "./files.js";
+import { Failure, Loading, say } from "./parts.js";
 import { Icon } from "./icons.js";
 import { t, when } from "./text.js";
 
 /** Entries of one look. */
 const LIMIT = 100;
+/** Entries of one request for the file of all. */
+const MOST = 10_000;
 
 /**
  * Words for an operation: `updateTemplate` is `Update template`.
@@ -26,11 +29,29 @@ function place(subject) {
   return ["templates", "flows", "runs"].includes(first) && key ? `#/${first}/${key}` : null;
 }
 
+/** The whole log, oldest entry first. */
+async function whole() {
+  const parts = [];
+  for (let after = 0; ;) {
+    const text = await (await request("GET", `audit?after=${after}&limit=${MOST}`)).text();
+    const lines = text.split("\n").filter(Boolean);
+    parts.push(new Blob([text]));
+    if (lines.length < MOST) return new Blob(parts);
+    after = JSON.parse(lines[MOST - 1]).number;
+  }
+}
+
 /** The page of the audit log. */
 export function AuditLog() {
   const entries = useSignal(/** @type {AuditEntry[] | null} */ (null));
   const more = useSignal(false);
   const failure = useSignal(/** @type {Error | null} */ (null));
+  const busy = useSignal(false);
+  const save = async () => {
+    busy.value = true;
+    await whole().then((file) => saveFile(file, "audit.ndjson"), (error) => say(asError(error).message, true));
+    busy.value = false;
+  };
   const load = async (/** @type {number | null} */ before) => {
     try {
       const text = await (await request("GET", `audit?limit=${LIMIT}${before ? `&before=${before}` : ""}`)).text();
@@ -45,8 +66,8 @@ export function AuditLog() {
   return html`<main class="content">
     <header class="head">
       <h1>${t("Audit log")}</h1><span class="grow"></span>
-      <a class="button" href=${new URL("audit?after=0&limit=10000", root).href} download="audit.ndjson">
-        <${Icon} name="download" />${t("Export as NDJSON")}</a></header>
+      <button type="button" class="button" disabled=${busy.value} onClick=${save}>
+        <${Icon} name="download" />${t("Export as NDJSON")}</button></header>
     ${failure.value && html`<${Failure} error=${failure.value} />`}${!entries.value && !failure.value && html`<${Loading} />`}
     ${entries.value?.length === 0 && html`<div class="empty"><h2>${t("Nothing was changed yet")}</h2></div>`}
     ${entries.value && entries.value.length > 0 && html`<table class="table of-changes">

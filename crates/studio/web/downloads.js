@@ -30,6 +30,20 @@ async function download(editing, format) {
   return grouped(made.warnings ?? []);
 }
 
+/**
+ * Brings back the draft of a template that has nothing else.
+ * @param {string} key
+ * @param {unknown} document
+ */
+async function bringBack(key, document) {
+  try {
+    await request("PUT", `templates/${key}/draft`, { body: document });
+    location.hash = `#/templates/${key}`;
+  } catch (error) {
+    say(asError(error).message, true);
+  }
+}
+
 /** @param {{editing: Editing, locked: boolean, session: Session, onOpen: (dialog: string) => void}} props */
 export function Downloads({ editing, locked, session, onOpen }) {
   const lost = useSignal(/** @type {{format: string, list: ReturnType<typeof grouped>} | null} */ (null));
@@ -50,7 +64,9 @@ export function Downloads({ editing, locked, session, onOpen }) {
     }
     try {
       const mine = await editing.discard();
-      say(t("The draft was discarded."), false, { label: t("Undo"), run: () => editing.change(mine, null) });
+      const isLeft = !editing.live.value;
+      if (isLeft) location.hash = "#/templates";
+      say(t("The draft was discarded."), false, { label: t("Undo"), run: () => (isLeft ? bringBack(editing.key, mine) : editing.change(mine, null)) });
     } catch (error) {
       say(asError(error).message, true);
     }
@@ -58,7 +74,7 @@ export function Downloads({ editing, locked, session, onOpen }) {
   return html`<${Menu} label=${t("Download")} icon="download">
     ${may(session, "render") && FORMATS.map((format) => html`<button type="button" key=${format} onClick=${() => start(format)}>${format.toUpperCase()}</button>`)}
     <button type="button" onClick=${() => onOpen("copy")}><${Icon} name="code" />${t("Copy as program…")}</button>
-    ${!locked && editing.hasDraft.value && editing.live.value && html`<button type="button" onClick=${discard}>
+    ${!locked && editing.hasDraft.value && (editing.live.value || !session.template) && html`<button type="button" onClick=${discard}>
       <${Icon} name="trash" />${t("Discard the draft")}</button>`}</${Menu}>
     ${lost.value && html`<${Losses} ...${lost.value} name=${editing.key} onClose=${() => { lost.value = null; }} />`}`;
 }

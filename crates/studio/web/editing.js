@@ -47,7 +47,8 @@ export class Editing extends EditedDocument {
   draftTold(told) {
     batch(() => {
       if (told.value) this.replace(/** @type {Template} */ (told.value), "tab");
-      this.hasDraft.value = told.state !== "idle";
+      // One that was never published is a draft again with the next change.
+      this.hasDraft.value = told.state !== "idle" || !told.base;
       if (told.state === "idle") this.live.value = told.base;
     });
   }
@@ -86,14 +87,16 @@ export class Editing extends EditedDocument {
   }
 
   /**
-   * What the service has now: the draft, or the current version where there is none.
+   * What the service has now: the draft, or the current version where there is none, or none but one's own.
    * @returns {Promise<Stored<Template>>}
    */
   async theirDraft() {
     const draft = await optional(request("GET", `templates/${this.key}/draft`));
-    if (draft) return { revision: tagOf(draft), base: Number(draft.headers.get("X-Draft-Base")) || null, value: await draft.json() };
+    const revision = draft && tagOf(draft);
+    if (draft && revision !== this.draft.revision) return { revision, base: Number(draft.headers.get("X-Draft-Base")) || null, value: await draft.json() };
     const live = await request("GET", `templates/${this.key}`);
-    return { revision: null, base: tagOf(live), value: await live.json() };
+    this.live.value = tagOf(live);
+    return { revision, base: this.live.value, value: await live.json() };
   }
 
   /**
@@ -173,7 +176,7 @@ export class Editing extends EditedDocument {
   }
 
   /**
-   * Discards the draft: the live version is what is edited, and undo goes back to the draft.
+   * Discards the draft: the live version is what is edited, if there is one, and undo goes back to the draft.
    * @returns what was edited
    */
   async discard() {
@@ -182,14 +185,14 @@ export class Editing extends EditedDocument {
     await this.draft.running;
     const { revision } = this.draft;
     if (revision) await request("DELETE", `templates/${this.key}/draft`, { headers: { "If-Match": `"${revision}"` } });
-    const response = await request("GET", `templates/${this.key}`);
-    const document = /** @type {Template} */ (await response.json());
+    const live = await optional(request("GET", `templates/${this.key}`));
+    const document = /** @type {Template | null} */ (live && await live.json());
     const mine = this.document.value;
     batch(() => {
-      this.draft.base = this.live.value = tagOf(response);
-      this.replace(document, null);
+      this.draft.base = this.live.value = live && tagOf(live);
+      if (document) this.replace(document, null);
       this.draft.end();
-      this.hasDraft.value = false;
+      this.hasDraft.value = !document;
     });
     return mine;
   }

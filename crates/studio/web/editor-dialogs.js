@@ -30,11 +30,12 @@ export function Publish({ editing, problems, onClose, onClash }) {
       onClose();
       say(t("Version {version} is live: callers get it from now on.", { version: version.version }));
     } catch (error) {
-      if (editing.draft.state.value === "clash") {
+      // Somebody has saved another draft, or published another version.
+      if (editing.draft.state.value === "clash" || [409, 412].includes(statusOf(error))) {
         onClash();
         return;
       }
-      failure.value = [409, 412].includes(statusOf(error)) ? new Error(t("Somebody has published another version meanwhile. Compare the versions, then decide.")) : asError(error);
+      failure.value = asError(error);
       busy.value = false;
     }
   };

@@ -2,7 +2,7 @@
 
 /** @import { Signal } from "./vendor-signals.js" */
 /** @import { LastTimes } from "./flow-map.js" */
-/** @import { Diagnostic, FlowDefinition, FlowEntry, FlowStep, Json, Place, RunEntry, Schema, Session } from "./types.js" */
+/** @import { Diagnostic, FlowDefinition, FlowStep, Json, Place, RunEntry, Schema, Session } from "./types.js" */
 /** @typedef {Awaited<ReturnType<typeof load>>} Loaded a flow as the service has it, with its last runs */
 
 import { html, signal, batch, useSignal, useEffect, useMemo, memory, names } from "./base.js";
@@ -134,12 +134,12 @@ function newStep(type, document) {
 async function load(name, session) {
   const response = await request("GET", `flows/${name}`);
   const flow = /** @type {FlowDefinition} */ (await response.json());
-  const { flows } = /** @type {{flows: FlowEntry[]}} */ (await json("GET", "flows?limit=200"));
+  const { published = null } = /** @type {{published?: number}} */ (await json("GET", `flows/${name}/versions?limit=1`));
   const { runs } = may(session, "runs")
     ? /** @type {{runs: RunEntry[]}} */ (await json("GET", `runs?flow=${encodeURIComponent(name)}&limit=200`)) : { runs: [] };
   const base = baseOf(runs) ?? runs[0];
   const last = base ? /** @type {RunEntry} */ (await json("GET", `runs/${base.id}`)) : null;
-  return { flow, version: tagOf(response) ?? 0, published: flows.find((one) => one.key === name)?.published ?? null, runs, last };
+  return { flow, version: tagOf(response) ?? 0, published, runs, last };
 }
 
 /**
@@ -242,6 +242,8 @@ export function Flow({ name, session }) {
     problems.value = [];
     try { await work(); } catch (failure) {
       problems.value = failure instanceof Problem ? failure.diagnostics : [];
+      // The tab of this browser that has saved it may keep nothing any more.
+      if (statusOf(failure) === 412) editing.keep();
       say(statusOf(failure) === 412 ? t("Somebody has changed this flow meanwhile: reload to see it. Undo then brings back what you have not saved.") : asError(failure).message, true);
     }
     busy.value = false;

@@ -5,7 +5,7 @@
 
 import { html, useSignal } from "./base.js";
 import { asError, list, request } from "./api.js";
-import { Failure, Loading, useLoaded, Dialog } from "./parts.js";
+import { Failure, ListEnd, Loading, useLoaded, Dialog } from "./parts.js";
 import { Icon } from "./icons.js";
 import { LabelButton, LabelDialog, LabelFilter, Labels, labelsOf } from "./labels.js";
 import { may } from "./session.js";
@@ -44,7 +44,7 @@ export function Flows({ session }) {
           ${one.published ? html`<span class="badge ok">${t("v{version} live", { version: one.published })}</span>` : html`<span class="badge warn">${t("Draft only")}</span>`}
           ${one.published && one.published !== one.version ? html` <span class="badge on">${t("Draft changes")}</span>` : ""}</td>
         <td class="when end num">${when(one.updatedAt)}
-          ${may(session, "draft") && html`<${LabelButton} entry=${one} onOpen=${() => { labelling.value = one; }} />`}</td></tr>`)}</tbody></table>`}
+          ${may(session, "draft") && html`<${LabelButton} entry=${one} onOpen=${() => { labelling.value = one; }} />`}</td></tr>`)}</tbody></table><${ListEnd} count=${value.length} />`}
     ${labelling.value && html`<${LabelDialog} kind="flows" entry=${labelling.value} all=${labels} onClose=${() => { labelling.value = null; }}
         onDone=${() => { labelling.value = null; again(); }} />`}
     ${adding.value && html`<${NewFlow} onClose=${() => { adding.value = false; }} />`}</main>`;

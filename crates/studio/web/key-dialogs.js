@@ -1,10 +1,10 @@
 // What makes a key, changes what it may do, and replaces it by another.
 
 /** @import { PageEvent } from "./vendor-htm.js" */
-/** @import { KeyEntry, MadeKey } from "./types.js" */
+/** @import { FoundKey, KeyEntry, MadeKey } from "./types.js" */
 
 import { html, useSignal } from "./base.js";
-import { asError, json, request } from "./api.js";
+import { asError, json, request, statusOf, tagOf } from "./api.js";
 import { Dialog, Failure, say } from "./parts.js";
 import { t } from "./text.js";
 
@@ -24,11 +24,28 @@ const lifetimes = () => /** @type {[number, string][]} */ ([[30, t("30 days")], 
 /** What stays as it is when a key is changed. */
 const SAME = "same";
 
+/** @param {string} at */
+export const day = (at) => new Date(at).toLocaleDateString(document.documentElement.lang, { day: "numeric", month: "short", year: "numeric" });
+
+/**
+ * Reads a key for a dialog: the list may be older, and what is based on it would undo what others did since.
+ * @param {KeyEntry} listed
+ * @returns {Promise<FoundKey>}
+ */
+export async function findKey(listed) {
+  const answer = await request("GET", `keys/${listed.id}`);
+  return { entry: /** @type {KeyEntry} */ (await answer.json()), tag: `"${tagOf(answer)}"` };
+}
+
+/** @param {unknown} error */
+const failureOf = (error) => (statusOf(error) === 412 ? new Error(t("Somebody has changed the key meanwhile: close this dialog and open it again.")) : asError(error));
+
 /**
  * A form for a new key, or for one that is changed.
- * @param {{entry: KeyEntry | null, onClose: () => void, onMade: (made: MadeKey) => void}} props
+ * @param {{found: FoundKey | null, onClose: () => void, onMade: (made: MadeKey) => void}} props
  */
-export function KeyForm({ entry, onClose, onMade }) {
+export function KeyForm({ found, onClose, onMade }) {
+  const entry = found?.entry;
   const name = useSignal(entry?.name ?? "");
   const purpose = useSignal(entry ? SAME : "render");
   const days = useSignal(entry ? SAME : "365");
@@ -39,18 +56,16 @@ export function KeyForm({ entry, onClose, onMade }) {
   const send = async (/** @type {PageEvent} */ event) => {
     event.preventDefault();
     busy.value = true;
-    const grants = chosen?.[3] ?? { roles: entry?.roles ?? [], scopes: entry?.scopes ?? [] };
+    const grants = chosen?.[3] ?? { roles: entry?.roles ?? [], scopes: entry?.ownScopes ?? [] };
     const expiresAt = days.value === SAME ? entry?.expiresAt : Number(days.value) ? new Date(Date.now() + Number(days.value) * 86_400_000).toISOString() : undefined;
     const body = { name: name.value, ...grants, expiresAt, requestsPerMinute: limit.value ? Number(limit.value) : undefined };
     try {
-      if (entry) {
-        // The key is changed as it is now; the list may be older.
-        const tag = (await request("GET", `keys/${entry.id}`)).headers.get("etag") ?? "*";
-        const key = /** @type {KeyEntry} */ (await json("PUT", `keys/${entry.id}`, { body, headers: { "If-Match": tag } }));
+      if (found) {
+        const key = /** @type {KeyEntry} */ (await json("PUT", `keys/${found.entry.id}`, { body, headers: { "If-Match": found.tag } }));
         say(t("The key for {name} is changed.", { name: key.name }));
         onMade({ secret: "", key });
       } else onMade(/** @type {MadeKey} */ (await json("POST", "keys", { body })));
-    } catch (error) { failure.value = asError(error); busy.value = false; }
+    } catch (error) { failure.value = failureOf(error); busy.value = false; }
   };
   const same = entry && html`<option value=${SAME}>${t("As it is")}</option>`;
   return html`<${Dialog} title=${entry ? t("Change the key for {name}", { name: entry.name }) : t("New key")} onClose=${onClose}>
@@ -80,19 +95,23 @@ export function KeyForm({ entry, onClose, onMade }) {
 
 /**
  * Another key that may do the same.
- * @param {{entry: KeyEntry, onClose: () => void, onMade: (made: MadeKey) => void}} props
+ * @param {{found: FoundKey, onClose: () => void, onMade: (made: MadeKey) => void}} props
  */
-export function RotateKey({ entry, onClose, onMade }) {
+export function RotateKey({ found: { entry, tag }, onClose, onMade }) {
   const grace = useSignal("86400");
   const failure = useSignal(/** @type {Error | null} */ (null));
+  const busy = useSignal(false);
   const rotate = async () => {
+    busy.value = true;
+    const body = { graceSeconds: Number(grace.value) };
     try {
-      onMade(/** @type {MadeKey} */ (await json("POST", `keys/${entry.id}/rotation`, { body: { graceSeconds: Number(grace.value) } })));
-    } catch (error) { failure.value = asError(error); }
+      onMade(/** @type {MadeKey} */ (await json("POST", `keys/${entry.id}/rotation`, { body, headers: { "If-Match": tag } })));
+    } catch (error) { failure.value = failureOf(error); busy.value = false; }
   };
   const times = [["0", t("It ends at once")], ["3600", t("1 hour")], ["86400", t("1 day")], ["604800", t("7 days")], ["2592000", t("30 days")]];
   return html`<${Dialog} title=${t("Rotate the key for {name}?", { name: entry.name })} onClose=${onClose}>
     <p>${t("There will be a new key that may do the same. Give it to the application before the old one ends.")}</p>
+    ${entry.expiresAt && html`<p class="quiet">${t("The new key ends when this one would have: on {day}.", { day: day(entry.expiresAt) })}</p>`}
     <div class="field-box">
       <label class="label" for="key-grace">${t("How long does the old key stay valid?")}</label>
       <select id="key-grace" class="select" value=${grace.value} onChange=${(event) => { grace.value = event.currentTarget.value; }}>
@@ -100,5 +119,5 @@ export function RotateKey({ entry, onClose, onMade }) {
     ${failure.value && html`<${Failure} error=${failure.value} />`}
     <div class="ends">
       <button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button>
-      <button type="button" class="button primary" onClick=${rotate}>${t("Make the new key")}</button></div></${Dialog}>`;
+      <button type="button" class="button primary" disabled=${busy.value} onClick=${rotate}>${t("Make the new key")}</button></div></${Dialog}>`;
 }

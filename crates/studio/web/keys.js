@@ -1,12 +1,13 @@
 // API keys: those that there are, new ones, and their end.
 
 /** @import { Ref } from "./vendor-hooks.js" */
-/** @import { KeyEntry, KeyList, MadeKey } from "./types.js" */
+/** @import { FoundKey, KeyEntry, KeyList, MadeKey } from "./types.js" */
+/** @import { Signal } from "./vendor-signals.js" */
 
 import { html, useEffect, useRef, useSignal } from "./base.js";
 import { asError, json, request, statusOf } from "./api.js";
 import { Dialog, Failure, Loading, say, useLoaded } from "./parts.js";
-import { KeyForm, RotateKey, purposes } from "./key-dialogs.js";
+import { KeyForm, RotateKey, day, findKey, purposes } from "./key-dialogs.js";
 import { Icon } from "./icons.js";
 import { number, t, when } from "./text.js";
 
@@ -20,17 +21,19 @@ function power(key) {
   return titles.join(", ") || key.scopes.join(", ");
 }
 
-/** @param {string} at */
-const day = (at) => new Date(at).toLocaleDateString(document.documentElement.lang, { day: "numeric", month: "short", year: "numeric" });
-
 /** The page of API keys. */
 export function Keys() {
   const { value, error, again } = useLoaded(() => /** @type {Promise<KeyList>} */ (json("GET", "keys")), []);
   const adding = useSignal(false);
   const made = useSignal(/** @type {MadeKey | null} */ (null));
-  const changing = useSignal(/** @type {KeyEntry | null} */ (null));
-  const rotating = useSignal(/** @type {KeyEntry | null} */ (null));
+  const changing = useSignal(/** @type {FoundKey | null} */ (null));
+  const rotating = useSignal(/** @type {FoundKey | null} */ (null));
   const ending = useSignal(/** @type {KeyEntry | null} */ (null));
+  const openFor = async (/** @type {Signal<FoundKey | null>} */ dialog, /** @type {KeyEntry} */ one) => {
+    try {
+      dialog.value = await findKey(one);
+    } catch (problem) { say(asError(problem).message, true); }
+  };
   const failure = error && statusOf(error) === 403 ? new Error(t("API keys need the role of an administrator.")) : error;
   return html`<main class="content">
     <header class="head">
@@ -40,15 +43,15 @@ export function Keys() {
     ${failure && html`<${Failure} error=${failure} onRetry=${again} />`}${!value && !failure && html`<${Loading} />`}
     ${value?.keys.length === 0 && html`<div class="empty">
       <h2>${t("No keys yet")}</h2><p>${t("Give each application a key of its own: it can be ended without the others, and you see when it was last used.")}</p></div>`}
-    ${value && value.keys.length > 0 && html`<${Table} keys=${value.keys} onChange=${(/** @type {KeyEntry} */ one) => { changing.value = one; }}
-        onRotate=${(/** @type {KeyEntry} */ one) => { rotating.value = one; }} onEnd=${(/** @type {KeyEntry} */ one) => { ending.value = one; }} />`}
+    ${value && value.keys.length > 0 && html`<${Table} keys=${value.keys} onChange=${(/** @type {KeyEntry} */ one) => openFor(changing, one)}
+        onRotate=${(/** @type {KeyEntry} */ one) => openFor(rotating, one)} onEnd=${(/** @type {KeyEntry} */ one) => { ending.value = one; }} />`}
     ${value && value.fromSettings.length > 0 && html`<section class="of-settings">
       <h2>${t("Keys of the settings")}</h2>
       <p class="small quiet">${t("They stand in API_KEY_ADMIN and API_KEY_RENDER, and end when they are removed there.")}</p>
       <ul>${value.fromSettings.map((one) => html`<li key=${one.name}><code>${one.name}</code> <span class="quiet">${power({ roles: [one.role], scopes: [] })}</span></li>`)}</ul></section>`}
-    ${adding.value && html`<${KeyForm} entry=${null} onClose=${() => { adding.value = false; }} onMade=${(/** @type {MadeKey} */ key) => { adding.value = false; made.value = key; again(); }} />`}
-    ${changing.value && html`<${KeyForm} entry=${changing.value} onClose=${() => { changing.value = null; }} onMade=${() => { changing.value = null; again(); }} />`}
-    ${rotating.value && html`<${RotateKey} entry=${rotating.value} onClose=${() => { rotating.value = null; }} onMade=${(/** @type {MadeKey} */ key) => { rotating.value = null; made.value = key; again(); }} />`}
+    ${adding.value && html`<${KeyForm} found=${null} onClose=${() => { adding.value = false; }} onMade=${(/** @type {MadeKey} */ key) => { adding.value = false; made.value = key; again(); }} />`}
+    ${changing.value && html`<${KeyForm} found=${changing.value} onClose=${() => { changing.value = null; }} onMade=${() => { changing.value = null; again(); }} />`}
+    ${rotating.value && html`<${RotateKey} found=${rotating.value} onClose=${() => { rotating.value = null; }} onMade=${(/** @type {MadeKey} */ key) => { rotating.value = null; made.value = key; again(); }} />`}
     ${made.value && html`<${Secret} made=${made.value} onClose=${() => { made.value = null; }} />`}
     ${ending.value && html`<${EndKey} entry=${ending.value} onClose=${() => { ending.value = null; }} onDone=${() => { ending.value = null; again(); }} />`}</main>`;
 }

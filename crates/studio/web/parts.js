@@ -7,9 +7,9 @@
 /** @typedef {{label: string, run: () => void}} Action */
 
 import { html, signal, useEffect, useLayoutEffect, useRef, useSignal, names } from "./base.js";
-import { isAbort } from "./api.js";
+import { isAbort, MOST_LISTED } from "./api.js";
 import { Icon } from "./icons.js";
-import { t } from "./text.js";
+import { number, t } from "./text.js";
 
 /**
  * The message at the bottom of the page.
@@ -110,6 +110,12 @@ export function Failure({ error, onRetry }) {
     ${error.diagnostics?.slice(0, 5).map((one) => html`<p class="small">${one.message}</p>`)}
     ${onRetry && html`<p><button type="button" class="button" onClick=${onRetry}>${t("Try again")}</button></p>`}</div>`;
 }
+
+/**
+ * Says of a list of so many entries where it ends, as there may be more.
+ * @param {{count: number}} props
+ */
+export const ListEnd = ({ count }) => (count < MOST_LISTED ? null : html`<p class="small warn-text">${t("The list ends after {count} entries.", { count: number(MOST_LISTED) })}</p>`);
 
 /**
  * Loads something once, and again when `inputs` change: `{value, error, again}`.

@@ -7,7 +7,7 @@
  */
 
 import { signal, memory, debounced } from "./base.js";
-import { asError, json, statusOf, Unreachable } from "./api.js";
+import { asError, json, request, statusOf, tagOf, Unreachable } from "./api.js";
 
 /** Time without a change before something is sent, in milliseconds. */
 const PAUSE = 900;
@@ -17,6 +17,14 @@ const RETRY = 3000;
 const AWAY = [502, 503, 504];
 /** Answers that say that somebody else has changed or removed what this would replace. */
 const CLASHES = [404, 409, 412];
+/** Most values without an answer that are remembered. */
+const UNANSWERED = 10;
+
+/**
+ * Whether the service did not answer. It may have got what was sent.
+ * @param {unknown} error
+ */
+const isAway = (error) => error instanceof Unreachable || AWAY.includes(statusOf(error));
 
 /** One thing that is edited, such as a draft, on its way to the service. */
 export class Saving {
@@ -41,6 +49,8 @@ export class Saving {
     /** Whether this browser has what is not sent. */
     this.isKept = true;
     this.isTold = true;
+    /** What was sent without an answer: the service may have it. */
+    this.unanswered = /** @type {Set<unknown>} */ (new Set());
     /** The request that is sent. */
     this.running = /** @type {Promise<void>} */ (Promise.resolve());
     this.soon = debounced(PAUSE, () => this.save());
@@ -140,9 +150,7 @@ export class Saving {
     this.state.value = "saving";
     const sent = this.current();
     try {
-      const headers = /** @type {{[name: string]: string}} */ (this.revision ? { "If-Match": `"${this.revision}"` } : {});
-      const saved = /** @type {{revision: number}} */ (await json("PUT", this.path(), { body: sent, headers }));
-      this.revision = saved.revision;
+      this.revision = await this.put(sent);
       this.stored = sent;
       this.savedAt.value = Date.now();
       this.failure.value = null;
@@ -160,10 +168,44 @@ export class Saving {
     if (this.isTold) this.tell();
   }
 
+  /**
+   * Sends a value, also in place of one that has arrived without an answer: it is no change of somebody else.
+   * @param {unknown} sent
+   * @returns {Promise<number>} its revision
+   */
+  async put(sent) {
+    const headers = /** @type {{[name: string]: string}} */ (this.revision ? { "If-Match": `"${this.revision}"` } : {});
+    try {
+      const saved = /** @type {{revision: number}} */ (await json("PUT", this.path(), { body: sent, headers }));
+      this.unanswered.clear();
+      return saved.revision;
+    } catch (error) {
+      if (isAway(error)) {
+        // Of many, the first ones and the last one may have arrived.
+        if (this.unanswered.size === UNANSWERED) this.unanswered.delete([...this.unanswered][UNANSWERED - 1]);
+        this.unanswered.add(sent);
+      }
+      if (![409, 412].includes(statusOf(error)) || !await this.hasArrived()) throw error;
+    }
+    return this.put(sent);
+  }
+
+  /** Whether the service has a value that was sent without an answer. It is what the next one replaces then. */
+  async hasArrived() {
+    if (this.unanswered.size === 0) return false;
+    const response = await request("GET", this.path().split("?")[0]);
+    const theirs = JSON.stringify(await response.json());
+    if (![...this.unanswered].some((one) => JSON.stringify(one) === theirs)) return false;
+    this.unanswered.clear();
+    this.revision = tagOf(response);
+    this.base = Number(response.headers.get("X-Draft-Base")) || null;
+    return true;
+  }
+
   /** @param {unknown} error */
   fail(error) {
     const status = statusOf(error);
-    if (error instanceof Unreachable || AWAY.includes(status)) {
+    if (isAway(error)) {
       this.state.value = "offline";
       setTimeout(() => this.state.value === "offline" && this.save(), RETRY);
     } else if (status === 401) {

@@ -13,6 +13,8 @@ import { t, tn, when, duration } from "./text.js";
 /** Times between two looks at the run, in milliseconds: the first, and the longest. */
 const SOON = 150;
 const LATE = 3_000;
+/** Longest pause between attempts that is waited for here, in milliseconds. */
+const PAUSE_MS = 60_000;
 /** Most executions of a step in a loop that are shown. */
 const MOST = 5;
 
@@ -71,8 +73,10 @@ export function StepTest({ step, runs, version, changed, mayPublish }) {
       const started = /** @type {{run: string}} */ (await json("POST", `runs/${base?.id}/retry`, { body }));
       for (let pause = SOON; !gone.current; pause = Math.min(LATE, pause * 1.5)) {
         run.value = /** @type {RunEntry} */ (await json("GET", `runs/${started.run}`));
-        // What waits may do so for days: its page shows how it goes on.
-        if (ENDED.has(run.value.state) || run.value.state === "waiting") break;
+        const { state, wakesAt } = run.value;
+        // What waits may do so for days: its page shows how it goes on. Pauses between attempts are short.
+        const isLong = !(wakesAt && Date.parse(wakesAt) - Date.now() < PAUSE_MS);
+        if (ENDED.has(state) || (state === "waiting" && isLong)) break;
         await new Promise((done) => { setTimeout(done, pause); });
       }
     } catch (error) {

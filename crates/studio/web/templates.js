@@ -11,7 +11,7 @@
 import { html, useSignal, useEffect, useMemo, useRef } from "./base.js";
 import { asError, list, json, request, root, statusOf, Problem } from "./api.js";
 import { gallery } from "./gallery.js";
-import { Dialog, Failure, Loading, useLoaded } from "./parts.js";
+import { Dialog, Failure, ListEnd, Loading, useLoaded } from "./parts.js";
 import { Icon } from "./icons.js";
 import { LabelButton, LabelDialog, LabelFilter, Labels, labelsOf } from "./labels.js";
 import { may } from "./session.js";
@@ -135,6 +135,7 @@ export function Templates({ session }) {
         <code class="quiet cut">${one.key}</code><${Labels} labels=${one.labels} />
         <p class="card-foot small">${when(one.updatedAt)}</p></div></a>
       ${one.version && may(session, "draft") && html`<${LabelButton} entry=${one} onOpen=${() => { labelling.value = one; }} />`}</div>`)}</div>
+    <${ListEnd} count=${value?.length ?? 0} />
     ${labelling.value && html`<${LabelDialog} kind="templates" entry=${labelling.value} all=${labels} onClose=${() => { labelling.value = null; }}
         onDone=${() => { labelling.value = null; again(); }} />`}
     ${adding.value && html`<${Gallery} taken=${value ?? []} onClose=${() => { adding.value = false; }} />`}</main>`;
@@ -208,6 +209,8 @@ function NewTemplate({ entry, taken, onClose, onBack }) {
   const key = useSignal(freeKey(entry.key, taken));
   const failure = useSignal(/** @type {Error | null} */ (null));
   const busy = useSignal(false);
+  const isTaken = taken.some((one) => one.key === key.value);
+  const about = t("There is a template with this key already: choose another key.");
   const create = async (/** @type {PageEvent} */ event) => {
     event.preventDefault();
     busy.value = true;
@@ -221,11 +224,11 @@ function NewTemplate({ entry, taken, onClose, onBack }) {
       await request("PUT", `templates/${key.value}/sample`, { body: data }).catch((error) => { if (!(error instanceof Problem)) throw error; });
       location.hash = `#/templates/${key.value}`;
     } catch (error) {
-      failure.value = statusOf(error) === 409 ? new Error(t("There is a draft with this key already: choose another key.")) : asError(error);
+      failure.value = statusOf(error) === 409 ? new Error(about) : asError(error);
       busy.value = false;
     }
   };
-  const isKey = KEY.test(key.value);
+  const isKey = KEY.test(key.value) && !isTaken;
   return html`<${Dialog} title=${t("New template")} onClose=${onClose}>
     <form onSubmit=${create}>
       <div class="field-box">
@@ -235,6 +238,7 @@ function NewTemplate({ entry, taken, onClose, onBack }) {
         <label class="label" for="new-key">${t("Key")}</label>
         <input id="new-key" class="input code" value=${key.value} aria-invalid=${isKey ? undefined : "true"}
             onInput=${(event) => { key.value = event.currentTarget.value; }} />
+        ${isTaken && html`<p class="small bad-text" role="alert">${about}</p>`}
         <p class="small quiet">${t("Programs ask for the template by this key: lower-case letters, digits, - _ and .")}</p></div>
       ${failure.value && html`<${Failure} error=${failure.value} />`}
       <div class="ends">

@@ -20,6 +20,8 @@ export const access = {
   "Rotate": "Ersetzen",
   "Rotate the key for {name}?": "Schlüssel „{name}“ ersetzen?",
   "Rotate the key {name}": "Schlüssel „{name}“ ersetzen",
+  "Somebody has changed the key meanwhile: close this dialog and open it again.": "Jemand hat den Schlüssel inzwischen geändert: Schließen Sie diesen Dialog und öffnen Sie ihn erneut.",
+  "The new key ends when this one would have: on {day}.": "Der neue Schlüssel endet, wenn dieser geendet hätte: am {day}.",
   "The key for {name} is changed.": "Der Schlüssel „{name}“ ist geändert.",
   "There will be a new key that may do the same. Give it to the application before the old one ends.": "Es entsteht ein neuer Schlüssel, der dasselbe darf. Geben Sie ihn der Anwendung, bevor der alte endet.",
   "API keys need the role of an administrator.": "API-Schlüssel erfordern die Rolle „Verwaltung“.",

@@ -233,6 +233,7 @@ export interface RunEntry {
   lane: string;
   createdAt: string;
   endedAt?: string | null;
+  wakesAt?: string | null;
   worker?: string | null;
   retryOf?: string | null;
   isPartial?: boolean;
@@ -249,12 +250,20 @@ export interface KeyEntry {
   name: string;
   roles: string[];
   scopes: string[];
+  /** Those besides the scopes of its roles. */
+  ownScopes: string[];
   requestsPerMinute?: number;
   createdBy: string;
   createdAt: string;
   expiresAt?: string;
   isExpired: boolean;
   lastUsedAt?: string;
+}
+
+/** A key as it is now, with the tag that a change of it is based on. */
+export interface FoundKey {
+  entry: KeyEntry;
+  tag: string;
 }
 
 export interface KeyList {

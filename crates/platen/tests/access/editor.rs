@@ -159,7 +159,8 @@ fn a_token_is_worth_no_more_than_its_key() {
     let token = token(&app, &author, &body(&["read", "draft"]));
     let draft = |method: &str| {
         let headers = [("x-editor-token", token.as_str())];
-        app.send(method, "/templates/mine/draft", &headers, r#"{"body": []}"#)
+        let path = "/templates/mine/draft?base=1";
+        app.send(method, path, &headers, r#"{"body": []}"#)
     };
     assert_eq!(draft("PUT").status, 200);
     assert_eq!(draft("GET").status, 200);

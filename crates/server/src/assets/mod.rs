@@ -11,6 +11,7 @@ mod uses;
 
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
+use bytes::Bytes;
 use parking_lot::Mutex;
 use platen_document::pins::{Named, Pins, split_version};
 use platen_engine::AssetKind;
@@ -19,11 +20,18 @@ use platen_render::{StoredAssets, Unread};
 use platen_storage::{
     DocumentStore, DocumentSummary, Error, Listing, NewVersion, StoredDocument, VersionInfo,
 };
-use tokio::runtime::Handle;
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
 
 use self::cache::Cache;
 pub(crate) use self::uses::{Use, uses};
-use crate::{problem::Problem, templates::MAX_AGE};
+use crate::{
+    intake::{Intake, MemoryPermit, counted},
+    problem::Problem,
+    templates::MAX_AGE,
+};
 
 /// Largest asset, in bytes.
 pub(crate) const MAX_BYTES: usize = 16 << 20;
@@ -35,6 +43,8 @@ const PAGE: u32 = 500;
 const MAX_PINS: usize = 1_000;
 /// Attempts of a write while others write.
 const MAX_TRIES: usize = 8;
+/// Searches for the uses of assets at once: each reads all templates.
+const MAX_SEARCHES: usize = 2;
 /// Between the families of a font in what the store notes.
 const BETWEEN: char = '\n';
 
@@ -49,11 +59,35 @@ pub(crate) struct AssetStore {
     all: Mutex<Option<(Instant, Arc<[DocumentSummary]>)>>,
     /// When the store did not answer for the last time.
     silent: Mutex<Option<Instant>>,
+    /// Permits of searches for uses.
+    searches: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for AssetStore {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("AssetStore").finish_non_exhaustive()
+    }
+}
+
+/// What a write replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replaced {
+    /// Whatever is there.
+    Any,
+    /// This version.
+    Version(u32),
+    /// Nothing: the asset is new.
+    Nothing,
+}
+
+impl Replaced {
+    /// Whether `current` may be the current version.
+    fn is(self, current: u32) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Version(version) => version == current,
+            Self::Nothing => false,
+        }
     }
 }
 
@@ -77,6 +111,7 @@ impl AssetStore {
             cache: Mutex::default(),
             all: Mutex::default(),
             silent: Mutex::default(),
+            searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         }
     }
 
@@ -113,19 +148,20 @@ impl AssetStore {
     /// the answer is the current one, and false.
     ///
     /// # Errors
-    /// 403 if there is one and it may not be replaced, 412 if it is not `expected`, 507 if there are
-    /// too many.
+    /// 403 if there is one and it may not be replaced, 412 if it is not what is `replaced`, 507 if
+    /// there are too many.
     pub(crate) async fn put(
         &self,
         new: &NewVersion,
-        expected: Option<u32>,
+        replaced: Replaced,
         may_replace: bool,
     ) -> Result<(VersionInfo, bool), Problem> {
+        let needs_one = matches!(replaced, Replaced::Version(_));
         for _ in 0..MAX_TRIES {
             let written = match self.store.get(new.key.clone(), None).await {
                 Ok(current) => {
                     let version = current.info.version;
-                    if expected.is_some_and(|expected| expected != version) {
+                    if !replaced.is(version) {
                         return Err(Self::problem(&Error::Stale(version)));
                     }
                     if current.source == new.source && current.info.note == new.note {
@@ -136,7 +172,7 @@ impl AssetStore {
                     }
                     self.store.update(new.clone(), version).await
                 }
-                Err(Error::NotFound) if expected.is_some() => Err(Error::NotFound),
+                Err(Error::NotFound) if needs_one => Err(Error::NotFound),
                 Err(Error::NotFound) => {
                     self.check_room().await?;
                     self.store.create(new.clone()).await
@@ -148,7 +184,7 @@ impl AssetStore {
                 Ok(info) => return Ok((info, true)),
                 // Another write came first.
                 Err(Error::Exists(_) | Error::Stale(_)) => {}
-                Err(Error::NotFound) if expected.is_none() => {}
+                Err(Error::NotFound) if !needs_one => {}
                 Err(error) => return Err(Self::problem(&error)),
             }
         }
@@ -215,6 +251,51 @@ impl AssetStore {
         self.store.get(name.to_owned(), version).await
     }
 
+    /// What is known of a version, or of the current one, without its bytes.
+    pub(crate) async fn info(
+        &self,
+        name: &str,
+        version: Option<u32>,
+    ) -> Result<VersionInfo, Error> {
+        let before = version.map(|version| version.saturating_add(1));
+        let found = self.store.versions(name.to_owned(), before, 1).await?;
+        let found = found.into_iter().next();
+        found
+            .filter(|info| version.is_none_or(|version| info.version == version))
+            .ok_or(Error::NotFound)
+    }
+
+    /// The bytes of a version for a response. With an `intake` they count as the memory of requests
+    /// until the response is sent, for which a client may take its time.
+    ///
+    /// # Errors
+    /// 503 if the requests in flight take too much already, and those of the store.
+    pub(crate) async fn served(
+        &self,
+        info: &VersionInfo,
+        intake: Option<&Intake>,
+    ) -> Result<Bytes, Problem> {
+        let permit = match intake {
+            Some(intake) => intake.reserve_response(info.size_bytes)?,
+            None => MemoryPermit::default(),
+        };
+        let bytes = self.kept(&info.key, info.version).await;
+        let bytes = bytes.map_err(|error| Self::problem(&error))?;
+        Ok(counted(bytes, permit))
+    }
+
+    /// A turn to look for uses in all templates; it ends when nobody holds it any more.
+    ///
+    /// # Errors
+    /// 503 if too many look already.
+    pub(crate) fn begin_search(&self) -> Result<Arc<OwnedSemaphorePermit>, Problem> {
+        let turn = Arc::clone(&self.searches).try_acquire_owned();
+        turn.map(Arc::new).map_err(|_| {
+            let detail = "others look for the uses of assets at the moment; try again later";
+            Problem::new(Code::Overloaded(What::Queue), detail)
+        })
+    }
+
     /// The bytes of a version, or of the current one.
     async fn bytes(&self, name: &str, version: Option<u32>) -> Result<Arc<[u8]>, Error> {
         let version = match version {
@@ -235,7 +316,13 @@ impl AssetStore {
                 }
             }
         };
-        if let Some(bytes) = self.cache.lock().get(name, version) {
+        self.kept(name, version).await
+    }
+
+    /// The bytes of a version that is stored, from the cache if it has them.
+    async fn kept(&self, name: &str, version: u32) -> Result<Arc<[u8]>, Error> {
+        let cached = self.cache.lock().get(name, version);
+        if let Some(bytes) = cached {
             return Ok(bytes);
         }
         let stored = self.store.get(name.to_owned(), Some(version)).await?;

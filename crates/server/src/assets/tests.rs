@@ -1,7 +1,7 @@
 //! Assets of a store that does not answer.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     time::Duration,
 };
 
@@ -9,11 +9,17 @@ use platen_storage::{DocumentPage, Labels, StoreFuture};
 use tokio::runtime::Runtime;
 
 use super::*;
+use crate::{
+    config::{Config, Settings},
+    metrics::Metrics,
+};
 
 /// A store with the assets `logo` and `font`, at version 1.
 #[derive(Default)]
 struct TwoAssets {
     is_away: AtomicBool,
+    /// How often bytes were read.
+    reads: AtomicUsize,
 }
 
 impl TwoAssets {
@@ -61,6 +67,7 @@ impl DocumentStore for TwoAssets {
     }
 
     fn get(&self, key: String, _: Option<u32>) -> StoreFuture<'_, StoredDocument> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
         self.answer(StoredDocument {
             info: version_info(key),
             source: Arc::from(*b"x"),
@@ -153,4 +160,51 @@ fn versions_of_the_cache_are_found_while_the_store_is_away() {
     *assets.all.lock() = None;
     assert_eq!(assets.read_fonts("house"), Err(Unread));
     assert_eq!(assets.read_asset("no asset"), Ok(None));
+}
+
+#[test]
+fn bytes_of_responses_are_read_once_and_count_until_they_are_sent() {
+    let runtime = Runtime::new().unwrap();
+    let (store, assets) = two_assets(&runtime);
+    let config = Config::load(None, |_| None, Settings::default()).unwrap();
+    let intake = Intake::new(&config, Arc::new(Metrics::default()));
+    let info = runtime.block_on(assets.info("logo", None)).unwrap();
+    assert_eq!((info.key.as_str(), info.version), ("logo", 1));
+    let unknown = runtime.block_on(assets.info("logo", Some(2)));
+    assert!(matches!(unknown, Err(Error::NotFound)));
+    assert_eq!(store.reads.load(Ordering::Relaxed), 0);
+    let large = VersionInfo {
+        size_bytes: config.max_inflight_body_bytes,
+        ..info
+    };
+    let serve = |intake| runtime.block_on(assets.served(&large, intake));
+    let sent = serve(Some(&intake)).unwrap();
+    let refused = serve(Some(&intake)).unwrap_err();
+    assert_eq!(refused.status.as_u16(), 503);
+    assert_eq!(&serve(None).unwrap()[..], b"x", "a worker does not wait");
+    drop(sent);
+    assert_eq!(&serve(Some(&intake)).unwrap()[..], b"x");
+    assert_eq!(store.reads.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn few_look_for_uses_at_once() {
+    let runtime = Runtime::new().unwrap();
+    let (_, assets) = two_assets(&runtime);
+    let turns: Vec<_> = (0..MAX_SEARCHES)
+        .map(|_| assets.begin_search().unwrap())
+        .collect();
+    // A search that nobody waits for any more holds its turn until it ends.
+    let continued = Arc::clone(&turns[0]);
+    let refused = assets.begin_search().unwrap_err();
+    assert_eq!(refused.status.as_u16(), 503);
+    let mut headers = refused.headers.iter();
+    assert!(headers.any(|(name, _)| name == "retry-after"));
+    drop(turns);
+    let others: Vec<_> = (1..MAX_SEARCHES)
+        .map(|_| assets.begin_search().unwrap())
+        .collect();
+    assert!(assets.begin_search().is_err());
+    drop((continued, others));
+    assert!(assets.begin_search().is_ok());
 }

@@ -6,6 +6,7 @@ use platen_document::pins::{Named, pins_of};
 use platen_storage::{DocumentStore, DraftKind, DraftStore, Error, Listing};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Templates read at once.
 const PAGE: u32 = 200;
@@ -28,6 +29,8 @@ pub(crate) struct Use {
 struct Wanted {
     asset: Arc<str>,
     families: Arc<[String]>,
+    /// Held until the last template is read, also if nobody waits for it any more.
+    _turn: Arc<OwnedSemaphorePermit>,
 }
 
 impl Wanted {
@@ -53,7 +56,7 @@ impl Wanted {
 }
 
 /// The templates whose current version or draft uses `asset`, or a family of its fonts. Names that
-/// come from data are not known.
+/// come from data are not known. It takes a `turn`, as it reads all of them.
 ///
 /// # Errors
 /// Of the store.
@@ -62,10 +65,12 @@ pub(crate) async fn uses(
     drafts: &dyn DraftStore,
     asset: &str,
     families: Vec<String>,
+    turn: Arc<OwnedSemaphorePermit>,
 ) -> Result<Vec<Use>, Error> {
     let wanted = Wanted {
         asset: asset.into(),
         families: families.into(),
+        _turn: turn,
     };
     let mut found = Vec::new();
     let mut after = None;

@@ -24,7 +24,7 @@ use self::{
 pub(crate) use self::{
     editor_token::{EditorTokens, Grant},
     identity::{Actor, Caller, Identity},
-    stored::{StoredKeys, make_key, now_unix_ms, scopes_of},
+    stored::{MadeKey, StoredKeys, make_key, now_unix_ms, scopes_of},
     user::User,
 };
 pub use crate::scope::{Access, Role, Scope, Scopes};

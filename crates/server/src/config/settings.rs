@@ -167,7 +167,7 @@ settings! {
         body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "60000", "Timeout for the body of a request.";
         write_timeout_ms: u64 = "WRITE_TIMEOUT_MS", "60000", "The service closes a connection whose client reads none of the response for this long.";
         max_body_bytes: u64 = "MAX_BODY_BYTES", "32 MiB", "Largest request body without files.";
-        max_inflight_body_bytes: u64 = "MAX_INFLIGHT_BODY_BYTES", "512 MiB", "Bytes of all request bodies in memory at once, and of the JSON in them once it is read; further requests get 503, and one that alone takes more gets 413.";
+        max_inflight_body_bytes: u64 = "MAX_INFLIGHT_BODY_BYTES", "512 MiB", "Bytes of all request bodies in memory at once, of the JSON in them once it is read, and of stored assets while they are sent; further requests get 503, and one that alone takes more gets 413.";
         form_max_body_bytes: u64 = "FORM_MAX_BODY_BYTES", "256 MiB", "Largest form with files. Large parts go to temporary files.";
         max_spool_bytes: u64 = "MAX_SPOOL_BYTES", "4 GiB", "Bytes of all uploads in temporary files at once; further uploads get 503.";
         deferred_max_bytes: u64 = "DEFERRED_MAX_BYTES", "4 GiB", "Bytes of all requests on disk that are executed later (`?async=true`, `Gotenberg-Webhook-Url`); further ones get 503, forms 429.";

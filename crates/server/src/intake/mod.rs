@@ -8,6 +8,7 @@ pub mod multipart;
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use platen_fault::{Code, What};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -69,6 +70,14 @@ impl Intake {
         Ok(permit)
     }
 
+    /// Reserves memory for a response; one that is larger than all there is takes all there is.
+    ///
+    /// # Errors
+    /// As [`Intake::reserve_bytes`].
+    pub fn reserve_response(&self, size_bytes: u64) -> Result<MemoryPermit, Problem> {
+        self.reserve_bytes(size_bytes.min(self.max_inflight_body_bytes))
+    }
+
     /// Reserves what `permit` lacks of `size_bytes`.
     ///
     /// # Errors
@@ -94,8 +103,50 @@ impl Intake {
     }
 }
 
+/// Bytes that count as in memory until nobody holds them any more.
+pub fn counted(bytes: impl AsRef<[u8]> + Send + 'static, permit: MemoryPermit) -> Bytes {
+    Bytes::from_owner(Counted {
+        bytes,
+        _permit: permit,
+    })
+}
+
+struct Counted<T> {
+    bytes: T,
+    _permit: MemoryPermit,
+}
+
+impl<T: AsRef<[u8]>> AsRef<[u8]> for Counted<T> {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+}
+
 /// A semaphore that counts kibibytes: its permits are 32 bits wide, too few for bytes.
 fn kibibytes(bytes: u64) -> Arc<Semaphore> {
     let kibibytes = usize::try_from(bytes / 1_024).unwrap_or(usize::MAX);
     Arc::new(Semaphore::new(kibibytes.min(Semaphore::MAX_PERMITS)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+
+    #[test]
+    fn counted_bytes_are_counted_until_the_last_clone() {
+        let config = Config::load(None, |_| None, Settings::default()).unwrap();
+        let intake = Intake::new(&config, Arc::new(Metrics::default()));
+        let permit = intake
+            .reserve_bytes(config.max_inflight_body_bytes)
+            .unwrap();
+        let bytes = counted(Bytes::from_static(b"%PDF-"), permit);
+        let other = bytes.clone();
+        drop(bytes);
+        assert_eq!(&other[..], b"%PDF-");
+        let refused = intake.reserve_bytes(100 << 10).unwrap_err();
+        assert_eq!(refused.status.as_u16(), 503);
+        drop(other);
+        assert!(intake.reserve_bytes(100 << 10).is_ok());
+    }
 }

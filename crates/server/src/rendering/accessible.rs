@@ -3,14 +3,14 @@
 
 use std::{ffi::OsStr, path::Path};
 
-use bytes::Bytes;
 use platen_office::{Document, Job, Source};
 use platen_pdf::{Limits, make_accessible};
 
 use crate::{
     intake::{
-        Intake, MemoryPermit,
+        Intake,
         content::{Content, full},
+        counted,
     },
     problem::Problem,
 };
@@ -80,49 +80,4 @@ pub(super) async fn finished(
     };
     let made = tokio::task::spawn_blocking(work).await;
     made.unwrap_or_else(|error| Err(Problem::internal(error.to_string())))
-}
-
-/// Bytes that count as in memory until nobody holds them any more.
-fn counted(bytes: Bytes, permit: MemoryPermit) -> Bytes {
-    struct Counted {
-        bytes: Bytes,
-        _permit: MemoryPermit,
-    }
-    impl AsRef<[u8]> for Counted {
-        fn as_ref(&self) -> &[u8] {
-            &self.bytes
-        }
-    }
-    Bytes::from_owner(Counted {
-        bytes,
-        _permit: permit,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::{
-        config::{Config, Settings},
-        metrics::Metrics,
-    };
-
-    #[test]
-    fn counted_bytes_are_counted_until_the_last_clone() {
-        let config = Config::load(None, |_| None, Settings::default()).unwrap();
-        let intake = Intake::new(&config, Arc::new(Metrics::default()));
-        let permit = intake
-            .reserve_bytes(config.max_inflight_body_bytes)
-            .unwrap();
-        let bytes = counted(Bytes::from_static(b"%PDF-"), permit);
-        let other = bytes.clone();
-        drop(bytes);
-        assert_eq!(&other[..], b"%PDF-");
-        let refused = intake.reserve_bytes(100 << 10).unwrap_err();
-        assert_eq!(refused.status.as_u16(), 503);
-        drop(other);
-        assert!(intake.reserve_bytes(100 << 10).is_ok());
-    }
 }

@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    auth::{Access, Actor, Keys, Role, Scope, make_key, now_unix_ms, scopes_of},
+    auth::{Access, Actor, Keys, MadeKey, Role, Scope, make_key, now_unix_ms, scopes_of},
     intake::{Intake, body},
-    operation::{self, Content, Route, Tag, delete, get, path, post, put},
+    operation::{self, Content, Route, Tag, delete, get, header, path, post, put},
     problem::Problem,
     respond::{self, moment},
 };
@@ -32,6 +32,11 @@ const MAX_NAME: usize = 100;
 const MAX_GRACE_SECONDS: u32 = 30 * 86_400;
 /// Highest limit of requests per minute.
 const MAX_PER_MINUTE: u32 = 10_000_000;
+/// The state of a key that a rotation is based on.
+const ROTATED_STATE: (&str, &str) = (
+    "If-Match",
+    "ETag of the key that is rotated; 412 if it was changed since. Without it, any state is.",
+);
 
 /// State of the handlers.
 #[derive(Clone)]
@@ -66,7 +71,7 @@ pub(crate) struct CreateKeyRequest {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RotateKeyRequest {
     /// How long the key stays valid beside the new one, in seconds: 0 to 2,592,000 (30 days); a day
-    /// by default. A key that expires sooner keeps its expiry.
+    /// by default. The new key ends when this one would have, which must be later.
     #[serde(default = "a_day")]
     #[schemars(range(min = 0, max = 2_592_000))]
     grace_seconds: u32,
@@ -89,6 +94,8 @@ struct KeyDocument {
     roles: Vec<Role>,
     /// What the key may do: the scopes of its roles and those that it has besides.
     scopes: Vec<Scope>,
+    /// Scopes that it has besides those of its roles: what `scopes` of a change replaces.
+    own_scopes: Vec<Scope>,
     /// Requests per minute; absent if the limit of all clients holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     requests_per_minute: Option<u32>,
@@ -161,9 +168,11 @@ pub(crate) fn routes() -> Vec<Route<KeyApi>> {
         post("/keys/{id}/rotation", rotate_key)
             .summary("Makes an API key that may do the same, and lets the old one end.")
             .parameter(id())
+            .parameter(header(ROTATED_STATE))
             .body(operation::json::<RotateKeyRequest>())
             .answer(201, operation::json::<NewKeyDocument>())
-            .answer_headers(&[("Location", "Path of the new key.")]),
+            .answer_headers(&[("Location", "Path of the new key.")])
+            .problems(&[412]),
         delete("/keys/{id}", delete_key)
             .summary("Deletes an API key. Requests and sessions that use it get 401 from then on.")
             .parameter(id())
@@ -181,6 +190,7 @@ impl From<StoredKey> for KeyDocument {
         Self {
             roles: names.filter_map(Role::parse).collect(),
             scopes: scopes_of(&key.roles, &key.scopes).iter().collect(),
+            own_scopes: scopes_of("", &key.scopes).iter().collect(),
             id: key.id,
             name: key.name,
             requests_per_minute: key.requests_per_minute,
@@ -257,11 +267,12 @@ pub(crate) async fn create_key(
     }
     let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
     let request: CreateKeyRequest = body::parse(&bytes)?;
-    make(&api, checked(request)?, &actor).await
+    let made = make(&api, checked(request)?, &actor).await?;
+    shown(&api, made).await
 }
 
-/// Stores a new key, and answers with its secret.
-async fn make(api: &KeyApi, wanted: NewKey, actor: &Actor) -> Result<Response, Problem> {
+/// Stores a new key.
+async fn make(api: &KeyApi, wanted: NewKey, actor: &Actor) -> Result<MadeKey, Problem> {
     let made = make_key().map_err(|error| Problem::internal(error.to_string()))?;
     let new = NewKey {
         id: made.id.clone(),
@@ -275,6 +286,11 @@ async fn make(api: &KeyApi, wanted: NewKey, actor: &Actor) -> Result<Response, P
         let detail = "there are too many keys: delete some that nobody uses";
         return Err(Problem::new(Code::TooLarge(What::Keys, limit), detail));
     }
+    Ok(made)
+}
+
+/// The answer with the secret of a new key.
+async fn shown(api: &KeyApi, made: MadeKey) -> Result<Response, Problem> {
     let document = NewKeyDocument {
         secret: made.secret,
         key: find(api, &made.id).await?.into(),
@@ -300,10 +316,7 @@ pub(crate) async fn update_key(
     let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
     let wanted = checked(body::parse(&bytes)?)?;
     let current = find(&api, &id).await?;
-    let tag = format!("\"{}\"", current.number);
-    let is_current = based_on
-        .to_str()
-        .is_ok_and(|tags| tags.split(',').any(|one| ["*", &tag].contains(&one.trim())));
+    let is_current = is_based_on(based_on, &current);
     let key = NewKey {
         id: current.key.id,
         hash: current.key.hash,
@@ -312,13 +325,21 @@ pub(crate) async fn update_key(
     };
     let update = api.keys.stored.update(current.number, key);
     if !is_current || !update.await.map_err(|error| problem(&error))? {
-        let detail = "somebody else has changed the key: read it again";
-        return Err(Problem::new(
-            Code::PreconditionFailed(Resource::Key),
-            detail,
-        ));
+        return Err(stale());
     }
     Ok(one(find(&api, &id).await?))
+}
+
+/// Whether `If-Match` names this state of a key.
+fn is_based_on(tags: &HeaderValue, current: &StoredKey) -> bool {
+    let tag = format!("\"{}\"", current.number);
+    tags.to_str()
+        .is_ok_and(|tags| tags.split(',').any(|one| ["*", &tag].contains(&one.trim())))
+}
+
+fn stale() -> Problem {
+    let detail = "somebody else has changed the key: read it again";
+    Problem::new(Code::PreconditionFailed(Resource::Key), detail)
 }
 
 /// Makes a key that may do the same, and lets the old one end.
@@ -335,19 +356,67 @@ pub(crate) async fn rotate_key(
         let detail = "`graceSeconds` is 0 to 2,592,000, which is 30 days";
         return Err(Problem::new(Code::InvalidRequest, detail));
     }
-    let old = find(&api, &id).await?;
-    let response = make(&api, old.key.clone(), &actor).await?;
-    let end = now_unix_ms() + i64::from(request.grace_seconds) * 1_000;
-    let end = old.key.expires_unix_ms.map_or(end, |known| known.min(end));
+    let all = api.keys.stored.list().await;
+    let all = all.map_err(|error| problem(&error))?;
+    let old = all.iter().find(|one| one.key.id == id);
+    let old = old.ok_or_else(|| problem(&Error::NotFound))?;
+    let based_on = headers.get(IF_MATCH);
+    if based_on.is_some_and(|tags| !is_based_on(tags, old)) {
+        return Err(stale());
+    }
+    let end = end_of_rotated(old, &all, request.grace_seconds)?;
+    let made = make(&api, old.key.clone(), &actor).await?;
     let ended = NewKey {
         expires_unix_ms: Some(end),
-        ..old.key
+        ..old.key.clone()
     };
-    let update = api.keys.stored.update(old.number, ended);
-    if !update.await.map_err(|error| problem(&error))? {
-        tracing::warn!(id, "a rotated key was changed meanwhile, and does not end");
+    let updated = api.keys.stored.update(old.number, ended).await;
+    if !matches!(updated, Ok(true)) {
+        // The old key does not end, and nobody has the secret of the new one.
+        if let Err(error) = api.keys.stored.delete(made.id.clone()).await {
+            tracing::warn!(id = made.id, %error, "the key of a failed rotation was not deleted");
+        }
+        return Err(updated.map_or_else(|error| problem(&error), |_| stale()));
     }
-    Ok(response)
+    shown(&api, made).await
+}
+
+/// When a rotated key ends. The new one ends when this one would have, so a key in its grace time
+/// is not rotated again: the new one would be about to end.
+fn end_of_rotated(old: &StoredKey, all: &[StoredKey], grace_seconds: u32) -> Result<i64, Problem> {
+    let now = now_unix_ms();
+    let after = |seconds: u32| now + i64::from(seconds) * 1_000;
+    let end = after(grace_seconds);
+    let Some(known) = old.key.expires_unix_ms else {
+        return Ok(end);
+    };
+    let next = all.iter().find(|one| replaces(one, old));
+    let detail = match next.filter(|_| known <= after(MAX_GRACE_SECONDS)) {
+        _ if known <= now => "the key has ended: make a new one".to_owned(),
+        Some(next) => format!(
+            "the key ends at {}, and the key `{}` has taken its place: use that one",
+            moment(known),
+            next.key.id
+        ),
+        None if known <= end => format!(
+            "the key ends at {}, within `graceSeconds`, and a new one would end with it: change \
+             its end first",
+            moment(known)
+        ),
+        None => return Ok(end),
+    };
+    Err(Problem::new(Code::InvalidRequest, detail))
+}
+
+/// Whether a key is as one that has taken the place of another: it may do the same for longer.
+fn replaces(new: &StoredKey, old: &StoredKey) -> bool {
+    let purpose = |one: &StoredKey| {
+        let key = one.key.clone();
+        (key.name, key.roles, key.scopes, key.requests_per_minute)
+    };
+    let end = |one: &StoredKey| one.key.expires_unix_ms.unwrap_or(i64::MAX);
+    let is_later = new.created_unix_ms >= old.created_unix_ms && end(new) > end(old);
+    is_later && purpose(new) == purpose(old)
 }
 
 /// What a request asks for, without id, hash and author.

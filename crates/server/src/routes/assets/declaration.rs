@@ -30,6 +30,10 @@ const IF_MATCH: (&str, &str) = (
     "If-Match",
     "ETag of the version that is replaced or deleted; 412 if another is current. Without it, any is.",
 );
+const IF_NONE_MATCH: (&str, &str) = (
+    "If-None-Match",
+    "`*`: the asset is stored if there is none with this name, and nothing is replaced; 412 otherwise.",
+);
 
 /// The routes of assets.
 pub(crate) fn routes() -> Vec<Route<AssetApi>> {
@@ -47,6 +51,7 @@ pub(crate) fn routes() -> Vec<Route<AssetApi>> {
                 "Stores a picture, a PDF file or a font, up to 16 MiB. To replace one needs the scope `publish`.",
             )
             .parameter(header(IF_MATCH))
+            .parameter(header(IF_NONE_MATCH))
             .body(binary(&["application/octet-stream"]))
             .body_is("The file. Its content says what it is; the same bytes again make no version.")
             .answer(201, operation::json::<AssetDocument>())
@@ -66,7 +71,8 @@ pub(crate) fn routes() -> Vec<Route<AssetApi>> {
             .conditional()
             .ranged(binary(&MEDIA_TYPES))
             .answer(200, binary(&MEDIA_TYPES))
-            .answer_headers(&[TAG]),
+            .answer_headers(&[TAG])
+            .problems(&[503]),
         named(delete("/assets/{name}", delete_asset))
             .scope(Scope::Publish)
             .summary("Deletes an asset that no template uses. Its version numbers are never reused.")
@@ -77,7 +83,7 @@ pub(crate) fn routes() -> Vec<Route<AssetApi>> {
                 "Deletes it even if templates use it: they fail from then on.",
             ))
             .answer(204, Content::default())
-            .problems(&[409, 412]),
+            .problems(&[409, 412, 503]),
         named(get("/assets/{name}/versions", list_asset_versions))
             .scope(Scope::Read)
             .summary("Lists versions of an asset, newest first.")
@@ -86,7 +92,8 @@ pub(crate) fn routes() -> Vec<Route<AssetApi>> {
         named(get("/assets/{name}/uses", list_asset_uses))
             .scope(Scope::Read)
             .summary("Lists the templates whose current version or draft uses an asset.")
-            .answer(200, operation::json::<AssetUseList>()),
+            .answer(200, operation::json::<AssetUseList>())
+            .problems(&[503]),
     ];
     all.into_iter()
         .map(|one| one.tag(Tag::Templates))

@@ -14,7 +14,7 @@ use axum::{
 };
 use hyper::{
     HeaderMap, Method, StatusCode,
-    header::{CONTENT_SECURITY_POLICY, ETAG, HeaderValue, IF_MATCH, LOCATION},
+    header::{CONTENT_SECURITY_POLICY, ETAG, HeaderValue, IF_MATCH, IF_NONE_MATCH, LOCATION},
 };
 use platen_delivery::Metadata;
 use platen_document::pins::{MAX_ASSET_NAME, is_asset_name};
@@ -30,7 +30,7 @@ use super::{
     templates::precondition::one_version,
 };
 use crate::{
-    assets::{AssetStore, MAX_BYTES, Use, families, uses, version_of},
+    assets::{AssetStore, MAX_BYTES, Replaced, Use, families, uses, version_of},
     auth::{Actor, Keys, Scope},
     intake::{Intake, body},
     problem::Problem,
@@ -169,6 +169,21 @@ fn expected(headers: &HeaderMap) -> Result<Option<u32>, Problem> {
     value.map_or(Ok(None), |value| one_version(value, "version"))
 }
 
+/// What a write may replace, by `If-Match` or `If-None-Match`.
+fn replaced(headers: &HeaderMap) -> Result<Replaced, Problem> {
+    let version = expected(headers)?;
+    match headers.get(IF_NONE_MATCH) {
+        None => Ok(version.map_or(Replaced::Any, Replaced::Version)),
+        Some(value) if value.as_bytes() == b"*" && !headers.contains_key(IF_MATCH) => {
+            Ok(Replaced::Nothing)
+        }
+        Some(_) => Err(Problem::new(
+            Code::InvalidRequest,
+            "If-None-Match is `*`, without If-Match: the asset is stored if there is none",
+        )),
+    }
+}
+
 /// Lists assets.
 pub(crate) async fn list_assets(
     State(api): State<AssetApi>,
@@ -191,7 +206,7 @@ pub(crate) async fn put_asset(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let expected = expected(&headers)?;
+    let replaced = replaced(&headers)?;
     let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
     if bytes.len() > MAX_BYTES {
         let detail = format!("an asset has at most {MAX_BYTES} bytes: make the file smaller");
@@ -215,7 +230,7 @@ pub(crate) async fn put_asset(
     });
     let new = checked.await?;
     let may_replace = actor.scopes().has(Scope::Publish);
-    let (info, is_new) = api.assets.put(&new, expected, may_replace).await?;
+    let (info, is_new) = api.assets.put(&new, replaced, may_replace).await?;
     let status = match is_new && info.version == 1 {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
@@ -272,28 +287,38 @@ pub(crate) async fn get_asset(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    content(&api, &name, query.version, &method, &headers).await
+    let found = find(&api, &name, query.version).await?;
+    content(&api, &found, Some(&api.intake), &method, &headers).await
 }
 
-/// The bytes of a version, or of the current one.
+/// What is known of a version, or of the current one.
+async fn find(api: &AssetApi, name: &str, version: Option<u32>) -> Result<VersionInfo, Problem> {
+    let found = api.assets.info(name, version).await;
+    found.map_err(|error| AssetStore::problem(&error))
+}
+
+/// The bytes of a version. They count as memory of requests in `intake`.
 async fn content(
     api: &AssetApi,
-    name: &str,
-    version: Option<u32>,
+    info: &VersionInfo,
+    intake: Option<&Intake>,
     method: &Method,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let stored = api.assets.find(name, version).await;
-    let stored = stored.map_err(|error| AssetStore::problem(&error))?;
-    let media_type = HeaderValue::from_str(&stored.info.name)
+    let media_type = HeaderValue::from_str(&info.name)
         .map_err(|_| Problem::internal("a stored media type is no header"))?;
     let metadata = Metadata {
-        tag: Some(stored.info.version.to_string()),
+        tag: Some(info.version.to_string()),
         cache_control: Some(HeaderValue::from_static("private, no-cache")),
         ..Metadata::new(media_type)
     };
-    let bytes = bytes::Bytes::from_owner(stored.source);
-    let mut response = respond::document(method, headers, bytes, &metadata);
+    // What the client has, and what it does not want, is not read.
+    let mut response = respond::document(method, headers, bytes::Bytes::new(), &metadata);
+    let without = [StatusCode::NOT_MODIFIED, StatusCode::PRECONDITION_FAILED];
+    if !without.contains(&response.status()) {
+        let bytes = api.assets.served(info, intake).await?;
+        response = respond::document(method, headers, bytes, &metadata);
+    }
     response.headers_mut().insert(
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(SHOWN_ALONE),
@@ -319,12 +344,13 @@ pub(crate) async fn list_asset_versions(
 }
 
 async fn find_uses(api: &AssetApi, name: &str) -> Result<Vec<Use>, Problem> {
+    let turn = api.assets.begin_search()?;
     let looked = async {
         let current = api.assets.store().versions(name.to_owned(), None, 1);
         let current = current.await?;
         let note = current.first().and_then(|info| info.note.as_deref());
         let templates = api.renderer.templates.store();
-        uses(templates, &*api.drafts, name, families(note)).await
+        uses(templates, &*api.drafts, name, families(note), turn).await
     };
     looked.await.map_err(|error| AssetStore::problem(&error))
 }

@@ -6,7 +6,7 @@ use platen_fault::{Backend, Code};
 use platen_render::StoredAssets;
 use serde::Deserialize;
 
-use super::{AssetApi, NamePath, VersionQuery, content};
+use super::{AssetApi, NamePath, VersionQuery, content, find};
 use crate::{problem::Problem, respond::json, routes::extract::Query};
 
 /// Query of the fonts of a family.
@@ -25,7 +25,9 @@ pub(crate) async fn get_worker_asset(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     api.keys.check_worker(&headers)?;
-    content(&api, &name, query.version, &method, &headers).await
+    let found = find(&api, &name, query.version).await?;
+    // A rendering must not fail because clients take their time: workers read at once.
+    content(&api, &found, None, &method, &headers).await
 }
 
 /// Returns the names of assets with the fonts of a family to a worker.

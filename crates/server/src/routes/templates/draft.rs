@@ -190,6 +190,9 @@ pub(crate) async fn put_template_draft(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
+    if query.base.is_none() && !headers.contains_key(IF_MATCH) {
+        check_new(&api, &path.key).await?;
+    }
     write(
         &api,
         DraftKind::Template,
@@ -199,6 +202,22 @@ pub(crate) async fn put_template_draft(
         body,
     )
     .await
+}
+
+/// Refuses the draft of a new template with the key of another, whose authors would find that draft.
+async fn check_new(api: &TemplateApi, key: &str) -> Result<(), Problem> {
+    let templates = &api.renderer.templates;
+    match templates.store().current_version(key.to_owned()).await {
+        Err(Error::NotFound) => Ok(()),
+        Err(error) => Err(templates.problem(&error)),
+        Ok(version) => {
+            let detail = format!(
+                "there is a template `{key}` already: choose another key, or change the template with `?base={version}`"
+            );
+            let code = Code::AlreadyExists(Resource::Template);
+            Err(Problem::new(code, detail))
+        }
+    }
 }
 
 async fn write(

@@ -100,6 +100,25 @@ fn an_asset_has_versions() {
 }
 
 #[test]
+fn an_asset_that_is_to_be_new_replaces_none() {
+    let app = TestApp::start();
+    let put = |header: (&str, &str), color: &str| {
+        let bytes = drawing(color);
+        app.send("PUT", "/assets/logo.svg", &[header], bytes.as_bytes())
+    };
+    let new = ("if-none-match", "*");
+    assert_eq!(put(new, "red").status, 201);
+    let taken = put(new, "blue");
+    assert_eq!(taken.header("etag"), "\"1\"");
+    taken.problem(412, "precondition-failed asset");
+    put(new, "red").problem(412, "precondition-failed asset");
+    put(("if-none-match", "\"1\""), "blue").problem(400, "invalid-request");
+    let kept = app.get("/assets/logo.svg");
+    assert_eq!(kept.bytes, drawing("red").as_bytes());
+    assert_eq!(kept.header("etag"), "\"1\"");
+}
+
+#[test]
 fn a_version_of_a_template_keeps_to_the_versions_of_its_assets() {
     let app = TestApp::start();
     store(&app, "logo.svg", drawing("red").as_bytes());

@@ -81,6 +81,11 @@ fn a_new_template_can_begin_as_a_draft() {
     let headers = [("if-match", draft.header("etag"))];
     let path = "/templates/new/draft/publication";
     assert_eq!(app.send("POST", path, &headers, b"").json()["version"], 1);
+    // Another one does not begin with its key.
+    save(&app, "/templates/new/draft", None, &template("new", "y"))
+        .problem(409, "already-exists template");
+    app.get("/templates/new/draft")
+        .problem(404, "not-found draft");
     let other = save(&app, "/templates/other/draft", None, &template("else", "x"));
     let headers = [("if-match", other.header("etag"))];
     let answer = app.send("POST", "/templates/other/draft/publication", &headers, b"");

@@ -201,3 +201,96 @@ fn an_author_drafts_and_a_publisher_publishes() {
     assert_eq!(send(&author, "POST", "/render", &[], &render).status, 200);
     send(&author, "GET", "/runs", &[], "").problem(403, "forbidden");
 }
+
+fn read(app: &TestApp, id: &str) -> Answer {
+    app.send("GET", &format!("/keys/{id}"), &[ADMIN], b"")
+}
+
+#[test]
+fn a_change_is_based_on_a_state_and_keeps_no_scopes_of_former_roles() {
+    let app = app();
+    let admin = json!({"name": "A", "roles": ["admin"], "scopes": ["render"]});
+    let (secret, id) = make(&app, &admin);
+    let before = read(&app, &id);
+    let document = before.json();
+    assert_eq!(document["scopes"].as_array().unwrap().len(), 7);
+    assert_eq!(document["ownScopes"], json!(["render"]));
+    let viewer = json!({"name": "A", "roles": ["viewer"], "scopes": document["ownScopes"]});
+    let put = |tag: &str| {
+        let headers = [ADMIN, ("if-match", tag)];
+        let body = viewer.to_string();
+        app.send("PUT", &format!("/keys/{id}"), &headers, body.as_bytes())
+    };
+    let changed = put(before.header("etag"));
+    assert_eq!(
+        changed.json()["scopes"],
+        json!(["read", "preview", "render"])
+    );
+    let keys = app.send("GET", "/keys", &[("x-api-key", secret.as_str())], b"");
+    keys.problem(403, "forbidden");
+    put(before.header("etag")).problem(412, "precondition-failed key");
+    assert_eq!(put(changed.header("etag")).status, 200);
+    assert_eq!(put("*").status, 200);
+}
+
+#[test]
+fn a_key_is_rotated_once() {
+    let app = app();
+    let rotate = |id: &str, tag: &str, grace_seconds: u32| {
+        let body = json!({ "graceSeconds": grace_seconds }).to_string();
+        let headers = [ADMIN, ("if-match", tag)];
+        let path = format!("/keys/{id}/rotation");
+        app.send("POST", &path, &headers, body.as_bytes())
+    };
+    let refused = |id: &str, grace_seconds: u32, why: &str| {
+        let problem = rotate(id, "*", grace_seconds).problem(400, "invalid-request");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains(why), "{detail}");
+    };
+    let named = |name: &str| make(&app, &json!({"name": name, "roles": ["viewer"]}));
+    let (secret, id) = named("Web shop");
+    let before = read(&app, &id);
+    let tag = before.header("etag");
+    let made = rotate(&id, tag, 3_600);
+    assert_eq!(made.status, 201);
+    let made = made.json();
+    assert_eq!(made["key"]["expiresAt"], Json::Null);
+    assert!(read(&app, &id).json()["expiresAt"].is_string());
+    let next = made["secret"].as_str().unwrap();
+    assert_eq!((status(&app, &secret), status(&app, next)), (200, 200));
+    // The answer was lost, or somebody else has rotated it.
+    rotate(&id, tag, 3_600).problem(412, "precondition-failed key");
+    let successor = made["key"]["id"].as_str().unwrap();
+    refused(&id, 3_600, successor);
+    refused(&id, 0, successor);
+
+    let (secret, id) = named("At once");
+    assert_eq!(rotate(&id, "*", 0).status, 201);
+    assert_eq!(status(&app, &secret), 401);
+    refused(&id, 0, "has ended");
+
+    // A new key ends when the old one would have, which must be worth it.
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
+    let body = json!({"name": "Short", "roles": ["viewer"], "expiresAt": soon.to_string()});
+    let (_, id) = make(&app, &body);
+    let end = read(&app, &id).json()["expiresAt"].clone();
+    refused(&id, 7_200, "change its end first");
+    let made = rotate(&id, "*", 60);
+    assert_eq!(made.json()["key"]["expiresAt"], end);
+}
+
+#[test]
+fn of_many_rotations_at_once_one_makes_a_key() {
+    let app = app();
+    let (_, id) = make(&app, &json!({"name": "Web shop", "roles": ["viewer"]}));
+    let answers = app.at_once(8, |_| {
+        app.send("POST", &format!("/keys/{id}/rotation"), &[ADMIN], b"{}")
+    });
+    let made = answers.iter().filter(|one| one.status == 201).count();
+    assert_eq!(made, 1);
+    for answer in answers.iter().filter(|one| one.status != 201) {
+        assert!(matches!(answer.status, 400 | 412), "{}", answer.status);
+    }
+    let list = app.send("GET", "/keys", &[ADMIN], b"").json();
+    assert_eq!(list["keys"].as_array().unwrap().len(), 2);
+}
