@@ -261,7 +261,7 @@ fn a_level_that_is_not_reached_is_refused() {
     assert_eq!(jail.level(), Level::ProcessOnly);
 }
 
-/// Kills all zygotes of this process, or what waits for them.
+/// Kills all zygotes of this process, or the processes in front of them.
 fn kill_zygotes() {
     for pid in children() {
         let _ = std::process::Command::new("kill")
@@ -328,7 +328,11 @@ fn a_zygote_and_its_cells_share_a_control_group() {
     let jail = jail();
     let _cell = start(&jail, "wait");
     let mut all = children();
-    assert_eq!(all.len(), 1, "one zygote, or what waits for it: {all:?}");
+    assert_eq!(
+        all.len(),
+        1,
+        "one zygote, or the process in front of it: {all:?}"
+    );
     let groups = groups_of(&all[0]).expect("it has not ended");
     if groups.is_empty() {
         println!("SKIP: this machine allows no control group");

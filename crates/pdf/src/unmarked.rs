@@ -15,12 +15,17 @@ use crate::{
     words::{Operator, Operators},
 };
 
+/// How many layers in lists are looked at: marks may have long lists without being objects of their own.
+const MAX_LISTED: usize = 10_000_000;
+
 /// The layers of a file that are not shown.
 pub(crate) struct Hidden<'d> {
     document: &'d Document,
     groups: HashSet<ObjectId>,
     /// Whether what belongs to several layers is hidden: many marks may have a long list of them.
     known: HashMap<ObjectId, bool>,
+    /// Layers in lists that may still be looked at; beyond them, what has a list is hidden.
+    listed: usize,
 }
 
 impl<'d> Hidden<'d> {
@@ -29,6 +34,7 @@ impl<'d> Hidden<'d> {
             document,
             groups: hidden_groups(document).unwrap_or_default(),
             known: HashMap::new(),
+            listed: MAX_LISTED,
         }
     }
 
@@ -56,21 +62,26 @@ impl<'d> Hidden<'d> {
     }
 
     /// Whether what belongs to several layers is hidden. Of those with an expression nothing is.
-    fn hides_all(&self, object: &Object) -> bool {
-        let Some(several) = dictionary(self.document, object) else {
+    fn hides_all(&mut self, object: &Object) -> bool {
+        let document = self.document;
+        let Some(several) = dictionary(document, object) else {
             return false;
         };
         if !several.has_type(b"OCMD") || several.has(b"VE") {
             return false;
         }
         let groups = several.get(b"OCGs").ok();
-        let list = match (array(self.document, groups), groups) {
+        let list = match (array(document, groups), groups) {
             ([], Some(one)) => from_ref(one),
             (list, _) => list,
         };
+        let Some(left) = self.listed.checked_sub(list.len()) else {
+            return true;
+        };
+        self.listed = left;
         let is_hidden = |it: &Object| it.as_reference().is_ok_and(|id| self.groups.contains(&id));
         let hidden = list.iter().filter(|it| is_hidden(it)).count();
-        let policy = value(self.document, several, b"P").and_then(|it| it.as_name().ok());
+        let policy = value(document, several, b"P").and_then(|it| it.as_name().ok());
         !list.is_empty()
             && match policy {
                 Some(b"AllOn") => hidden > 0,
@@ -223,6 +234,21 @@ mod tests {
         let mut hidden = Hidden::of(&document);
         let made = unmarked(content, Some(&resources), &mut hidden).expect("content");
         String::from_utf8(made).expect("text")
+    }
+
+    #[test]
+    fn long_lists_of_layers_are_not_looked_at_without_end() {
+        let mut document = Document::new();
+        let gone = document.add_object(dictionary! { "Type" => "OCG" });
+        let layers = dictionary! { "D" => dictionary! { "OFF" => vec![gone.into()] } };
+        let catalog = document.add_object(dictionary! { "OCProperties" => layers });
+        document.trailer.set("Root", catalog);
+        let long = document.add_object(vec![Object::Null; MAX_LISTED / 10]);
+        let several = dictionary! { "Type" => "OCMD", "OCGs" => long }.into();
+        let mut hidden = Hidden::of(&document);
+        assert!((0..10).all(|_| !hidden.hides(&several)));
+        assert!(hidden.hides(&several), "it is not looked at any more");
+        assert!(hidden.hides(&gone.into()));
     }
 
     #[test]
